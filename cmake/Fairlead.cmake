@@ -111,4 +111,5 @@ function(fairlead_bench)
   add_executable(${target} ${ARG_SOURCES})
   target_link_libraries(${target} PRIVATE ${ARG_DEPS} ${ARG_PRIVATE_DEPS}
                                           benchmark::benchmark_main)
+  add_dependencies(benchmarks ${target})
 endfunction()
