@@ -1,0 +1,50 @@
+#include "base/result.h"
+
+#include "base/check.h"
+
+namespace fairlead {
+
+std::string_view error_code_name(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument: return "invalid-argument";
+    case ErrorCode::kOutOfRange: return "out-of-range";
+    case ErrorCode::kNotFound: return "not-found";
+    case ErrorCode::kAlreadyExists: return "already-exists";
+    case ErrorCode::kImpossible: return "impossible";
+    case ErrorCode::kConflict: return "conflict";
+    case ErrorCode::kIo: return "io";
+    case ErrorCode::kFailed: return "failed";
+  }
+  check_failed("code", __FILE__, __LINE__, "the set of error codes is closed");
+}
+
+int exit_code(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+    case ErrorCode::kOutOfRange:
+    case ErrorCode::kAlreadyExists: return 2;
+    case ErrorCode::kNotFound: return 3;
+    case ErrorCode::kConflict: return 5;
+    case ErrorCode::kImpossible: return 6;
+    case ErrorCode::kIo:
+    case ErrorCode::kFailed: return 1;
+  }
+  check_failed("code", __FILE__, __LINE__, "the set of error codes is closed");
+}
+
+std::string Error::text() const {
+  std::string out;
+  for (const std::string* part : {&where, &field}) {
+    if (part->empty()) continue;
+    out += *part;
+    out += ": ";
+  }
+  out += message;
+  if (!cure.empty()) {
+    out += "; ";
+    out += cure;
+  }
+  return out;
+}
+
+}  // namespace fairlead

@@ -1,0 +1,73 @@
+#include "model/findings.h"
+
+#include <algorithm>
+
+namespace fairlead {
+namespace {
+
+constexpr std::size_t kKept = 100;
+
+// The line is what follows the last colon of `where`.
+long line_of(const Error& error) {
+  const std::size_t colon = error.where.rfind(':');
+  if (colon == std::string::npos) return 0;
+  long line = 0;
+  for (std::size_t i = colon + 1; i < error.where.size(); ++i) {
+    line = line * 10 + (error.where[i] - '0');
+  }
+  return line;
+}
+
+std::vector<Error> by_line(std::vector<Error>& kept, std::size_t& count, const std::string& file) {
+  std::vector<Error> out = std::move(kept);
+  std::stable_sort(out.begin(), out.end(), [](const Error& a, const Error& b) {
+    return line_of(a) < line_of(b);
+  });
+  if (count > out.size()) {
+    Error more;
+    more.where = file;
+    more.message = "there are " + std::to_string(count - out.size()) + " more findings";
+    more.cure = "mend those listed and run it again";
+    out.push_back(std::move(more));
+  }
+  kept.clear();
+  count = 0;
+  return out;
+}
+
+}  // namespace
+
+Error Findings::place(const Value& at, Error error) const {
+  error.where = file_ + ":" + std::to_string(at.line());
+  error.field = at.path();
+  return error;
+}
+
+void Findings::error(const Value& at, ErrorCode code, std::string message, std::string cure) {
+  error(at, Error{code, std::move(message), {}, {}, std::move(cure)});
+}
+
+void Findings::error(const Value& at, Error error) {
+  if (++error_count_ <= kKept) errors_.push_back(place(at, std::move(error)));
+}
+
+void Findings::warning(const Value& at, std::string message, std::string cure) {
+  if (++warning_count_ > kKept) return;
+  warnings_.push_back(
+      place(at, Error{ErrorCode::kInvalidArgument, std::move(message), {}, {}, std::move(cure)}));
+}
+
+std::vector<Error> Findings::take_errors() { return by_line(errors_, error_count_, file_); }
+
+std::vector<Error> Findings::take_warnings() { return by_line(warnings_, warning_count_, file_); }
+
+Error first_of(const std::vector<Error>& errors) {
+  if (errors.empty()) return {};
+  Error first = errors.front();
+  if (errors.size() > 1) {
+    first.message += " (and " + std::to_string(errors.size() - 1) + " more errors)";
+  }
+  return first;
+}
+
+}  // namespace fairlead
