@@ -21,7 +21,7 @@ ARROWS = {
     "cli": {"base", "model", "sched", "sim"},
 }
 
-# Third-party headers by the beginning of their path, and the files (as a regular expression over the
+# Third-party headers by the beginning of their path, and the files (a regular expression over the
 # path from the root) that may include them. Those of OWNED are only for the files in the table.
 TEST_FILES = r"_test\.cc$|_testing\.h$|/testing/|^tests/"
 HEADERS = {
@@ -43,14 +43,16 @@ OWNERS_FILE = "tools/header_owners.txt"
 EVERYWHERE = r""
 PURE = r"^src/(model|sched)/"
 CORE = r"^src/sched/(?!.*(_test\.cc|_testing\.h)$)"
+NOT_A_MEMBER = r"(?<![\w.>])(?<!\w::)(std::|::)?"
 BANNED = [
-    (r"(?<![\w.>])(?<!\w::)(std::|::)?system\s*\(", EVERYWHERE, "system(): start programs by argument list"),
-    (r"(?<![\w.>])(?<!\w::)(std::|::)?s?rand\s*\(", EVERYWHERE, "rand(): randomness comes from outside, by base/"),
-    (r"(?<![\w.>])(std::|::)?time\s*\(\s*(nullptr|NULL|0)\s*\)", EVERYWHERE, "time(): use the clock of base/"),
-    (r"\bstd::w?regex\b|#\s*include\s*<regex>", EVERYWHERE, "std::regex: slow to compile and to run"),
-    (r"\bco_(await|yield|return)\b", EVERYWHERE, "coroutines: g++ 12 miscompiles their temporaries"),
+    (NOT_A_MEMBER + r"system\s*\(", EVERYWHERE, "system(): start programs by argument list"),
+    (NOT_A_MEMBER + r"s?rand\s*\(", EVERYWHERE, "rand(): randomness comes from outside, by base/"),
+    (NOT_A_MEMBER + r"time\s*\(\s*(nullptr|NULL|0)\s*\)", EVERYWHERE, "time(): time is handed in"),
+    (r"\bstd::w?regex\b|#\s*include\s*<regex>", EVERYWHERE, "std::regex: slow to build and to run"),
+    (r"\bco_(await|yield|return)\b", EVERYWHERE, "coroutines: g++ 12 miscompiles temporaries"),
     (
-        r"\b(system|steady|high_resolution|utc|file)_clock\b|\b(gettimeofday|clock_gettime|localtime(_r)?)\s*\(",
+        r"\b(system|steady|high_resolution|utc|file)_clock\b"
+        r"|\b(gettimeofday|clock_gettime|localtime(_r)?)\s*\(",
         PURE,
         "wall clock: the core is given its time",
     ),
@@ -197,7 +199,8 @@ class Tidy:
         for match in re.finditer(token, code):
             if match.group(0).startswith("using"):
                 if all(inside):
-                    self.say(name, line_of(code, match.start()), "using namespace outside a function")
+                    line = line_of(code, match.start())
+                    self.say(name, line, "using namespace outside a function")
             elif match.group(0) == "}":
                 if inside:
                     inside.pop()
@@ -258,6 +261,19 @@ class Tidy:
                 if match and len(match.group(3).split()) < 3:
                     self.say(self.name(path), number, f"{match.group(1)} does not say what and why")
 
+    def check_links(self):
+        """What a document points to within the repository is there."""
+        documents = [*self.root.glob("*.md")]
+        for folder in ("src", "tests", "bench", "fuzz", "docs", "tools"):
+            documents += (self.root / folder).rglob("*.md")
+        for path in sorted(documents):
+            text = path.read_text(errors="replace")
+            text = re.sub(r"(?ms)^```.*?^```", lambda m: "\n" * m.group(0).count("\n"), text)
+            for match in re.finditer(r"\]\(([^)\s#:]+)(#[^)\s]*)?\)", text):
+                if not (path.parent / match.group(1)).exists():
+                    line = line_of(text, match.start())
+                    self.say(self.name(path), line, f"a link to nowhere: {match.group(1)}")
+
     def run(self):
         if not self.sources:
             self.say(".", 1, "no sources under src/: is this the root?")
@@ -267,6 +283,7 @@ class Tidy:
         self.check_rooms()
         self.check_scenarios()
         self.check_todos()
+        self.check_links()
         return self
 
 
