@@ -28,12 +28,13 @@ HEADERS = {
     "fmt/": r"",
     "boost/container/": r"",
     "boost/intrusive/": r"",
+    "boost/multiprecision/": r"\.cc$",
     "boost/unordered/": r"",
     "gtest/": TEST_FILES,
     "gmock/": TEST_FILES,
     "rapidcheck.h": TEST_FILES,
     "rapidcheck/": TEST_FILES,
-    "benchmark/": r"^bench/",
+    "benchmark/": r"^bench/|_bench\.cc$",
     "sys/": r"^src/(?!model/|sched/)|^(tests|bench|fuzz)/",
 }
 OWNED = ("nlohmann/", "yaml-cpp/", "CLI/")

@@ -139,7 +139,7 @@ class TidyTest(unittest.TestCase):
         self.assertEqual(code, 0, output)
 
     def test_links_lead_somewhere(self):
-        text = "[up](../src/base/README.md#x) [web](https://example.org/b.md)\n```\n[](no)\n```\n"
+        text = "[up](../src/base/id.h#x) [web](https://example.org/b.md)\n```\n[](no)\n```\n"
         code, output = self.run_on({"docs/a.md": text})
         self.assertEqual(code, 0, output)
         self.expect("docs/a.md:2: a link to nowhere: b.md", {"docs/a.md": "\n[b](b.md)\n"})
