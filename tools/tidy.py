@@ -10,6 +10,7 @@ CONTRIBUTING.md. The tables below are the whole of what may be changed without t
 
 import re
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 # room: the rooms it may include besides itself (ARCHITECTURE.md, "Map").
@@ -118,8 +119,8 @@ class Tidy:
         self.problems.append((name, line, text))
 
     def read_owners(self):
-        """{file: {header prefixes}} from the table."""
-        owners = {}
+        """The table as (header prefix, pattern of .cc files)."""
+        owners = []
         table = self.root / OWNERS_FILE
         if not table.is_file():
             return owners
@@ -129,10 +130,10 @@ class Tidy:
                 continue
             if len(words) != 2 or words[0] not in OWNED or not words[1].endswith(".cc"):
                 self.say(OWNERS_FILE, number, f"want one of {' '.join(OWNED)} and a .cc file")
-            elif not (self.root / words[1]).is_file():
+            elif not any(fnmatch(self.name(path), words[1]) for path in self.sources):
                 self.say(OWNERS_FILE, number, f"{words[1]} does not exist")
             else:
-                owners.setdefault(words[1], set()).add(words[0])
+                owners.append((words[0], words[1]))
         return owners
 
     # -- one file ------------------------------------------------------------------------------
@@ -176,7 +177,7 @@ class Tidy:
             return
         for prefix in OWNED:
             if target.startswith(prefix):
-                if prefix not in self.owners.get(name, ()):
+                if not any(prefix == p and fnmatch(name, files) for p, files in self.owners):
                     self.say(name, line, f"<{target}> is only for the files in {OWNERS_FILE}")
                 return
         for prefix, where in HEADERS.items():
