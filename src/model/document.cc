@@ -1,7 +1,9 @@
 #include "model/document.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 
 #include "model/document_builder.h"
@@ -160,15 +162,19 @@ std::expected<Document, std::vector<Error>> Document::parse(std::string_view tex
   return document;
 }
 
+std::string document_name(const std::string& path) { return path == "-" ? "<stdin>" : path; }
+
 Result<std::string> read_document_file(const std::string& path, std::size_t bytes) {
   const auto failed = [&](ErrorCode code, std::string message) {
-    return fail(Error{code, std::move(message), path, {}, {}});
+    return fail(Error{code, std::move(message), document_name(path), {}, {}});
   };
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> owned(nullptr, &std::fclose);
   std::FILE* in = stdin;
   if (path != "-") {
     owned.reset(std::fopen(path.c_str(), "rb"));
-    if (!owned) return failed(ErrorCode::kIo, "the file cannot be opened");
+    if (!owned) {
+      return failed(ErrorCode::kIo, std::string("cannot be opened: ") + std::strerror(errno));
+    }
     in = owned.get();
   }
   std::string text;
@@ -180,7 +186,9 @@ Result<std::string> read_document_file(const std::string& path, std::size_t byte
     }
     text.append(block.data(), n);
   }
-  if (std::ferror(in) != 0) return failed(ErrorCode::kIo, "the file cannot be read");
+  if (std::ferror(in) != 0) {
+    return failed(ErrorCode::kIo, std::string("cannot be read: ") + std::strerror(errno));
+  }
   return text;
 }
 

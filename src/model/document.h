@@ -104,6 +104,9 @@ class Document {
   std::vector<Value> roots_;
 };
 
+// The name of a document in messages: the path, or "<stdin>" for "-".
+std::string document_name(const std::string& path);
+
 // The whole of a file, or of standard input for "-". Error: kIo, or kOutOfRange above `bytes`.
 Result<std::string> read_document_file(const std::string& path,
                                        std::size_t bytes = DocumentLimits{}.bytes);

@@ -140,6 +140,19 @@ void DocumentBuilder::merge_keys(Value& map) {
   }
 }
 
+// Where a member of the map that is just closed will stand.
+std::string DocumentBuilder::path_to(const std::string& key) const {
+  std::string out;
+  for (const Frame& frame : stack_) {
+    if (frame.value.is_list()) {
+      out += "[" + std::to_string(frame.value.items_.size()) + "]";
+    } else {
+      out += (out.empty() ? "" : ".") + frame.key;
+    }
+  }
+  return out + (out.empty() ? "" : ".") + key;
+}
+
 void DocumentBuilder::check_duplicates(const Value& map) {
   std::vector<const Value*> members;
   members.reserve(map.items_.size());
@@ -152,7 +165,7 @@ void DocumentBuilder::check_duplicates(const Value& map) {
         members[i]->line_, ErrorCode::kAlreadyExists,
         "the key \"" + members[i]->key_ + "\" is stated twice, first on line " +
             std::to_string(members[i - 1]->line_),
-        "remove one of them", members[i]->key_});
+        "remove one of them", path_to(members[i]->key_)});
   }
 }
 

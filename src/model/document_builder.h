@@ -70,6 +70,7 @@ class DocumentBuilder {
   void complete(Value value, std::size_t anchor, int depth);
   void count(std::size_t values, int line);
   void merge_keys(Value& map);
+  std::string path_to(const std::string& key) const;
   void check_duplicates(const Value& map);
 
   DocumentLimits limits_;

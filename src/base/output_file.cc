@@ -1,0 +1,123 @@
+#include "base/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+
+namespace fairlead {
+namespace {
+
+std::unexpected<Error> io_error(const std::string& path, const std::string& what, int error,
+                                std::string cure = {}) {
+  return fail(Error{ErrorCode::kIo, what + ": " + std::strerror(error), path, {}, std::move(cure)});
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// The file that a link leads to, so that the link stays; the path itself where there is none yet.
+std::string resolved(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), &std::free);
+  return real ? std::string(real.get()) : path;
+}
+
+mode_t default_mode() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return 0666 & ~mask;
+}
+
+}  // namespace
+
+Result<OutputFile> OutputFile::create(const std::string& path) {
+  OutputFile out;
+  out.path_ = resolved(path);
+  struct stat status {};
+  const bool exists = ::stat(out.path_.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) {
+    return fail(Error{ErrorCode::kIo, "is a folder", path, {}, "name a file in it"});
+  }
+  if (exists && !S_ISREG(status.st_mode)) {
+    out.file_ = std::fopen(out.path_.c_str(), "wb");
+    if (out.file_ == nullptr) return io_error(path, "cannot be opened for writing", errno);
+    return out;
+  }
+  const std::string folder = folder_of(out.path_);
+  struct stat folder_status {};
+  if (::stat(folder.c_str(), &folder_status) != 0) {
+    return io_error(path, "the folder \"" + folder + "\" cannot be used", errno,
+                    "create it first: mkdir -p " + folder);
+  }
+  out.temporary_ = out.path_ + ".XXXXXX";
+  const int descriptor = ::mkostemp(out.temporary_.data(), O_CLOEXEC);
+  if (descriptor < 0) {
+    const int error = errno;
+    out.temporary_.clear();
+    return io_error(path, "cannot be created", error);
+  }
+  const mode_t mode = exists ? status.st_mode & 07777 : default_mode();
+  if (::fchmod(descriptor, mode) != 0 || (out.file_ = ::fdopen(descriptor, "wb")) == nullptr) {
+    const int error = errno;
+    ::close(descriptor);
+    return io_error(path, "cannot be created", error);
+  }
+  return out;
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      file_(std::exchange(other.file_, nullptr)),
+      write_error_(other.write_error_) {}
+
+OutputFile::~OutputFile() {
+  if (file_ != nullptr) std::fclose(file_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void OutputFile::write(std::string_view text) {
+  FAIRLEAD_CHECK(file_ != nullptr, "write() comes before commit()");
+  if (write_error_ != 0 || text.empty()) return;
+  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) write_error_ = errno;
+}
+
+Result<void> OutputFile::commit() {
+  FAIRLEAD_CHECK(file_ != nullptr, "commit() is called once");
+  if (write_error_ == 0 && std::fflush(file_) != 0) write_error_ = errno;
+  if (write_error_ == 0 && !temporary_.empty() && ::fsync(::fileno(file_)) != 0) {
+    write_error_ = errno;
+  }
+  if (std::fclose(std::exchange(file_, nullptr)) != 0 && write_error_ == 0) write_error_ = errno;
+  if (write_error_ != 0) return io_error(path_, "cannot be written", write_error_);
+  if (temporary_.empty()) return {};
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    return io_error(path_, "cannot be put in place", errno);
+  }
+  temporary_.clear();
+  // The name is durable once the folder is. Some file systems refuse this; the file is whole anyway.
+  const int folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder >= 0) {
+    (void)::fsync(folder);
+    ::close(folder);
+  }
+  return {};
+}
+
+Result<void> write_file(const std::string& path, std::string_view text) {
+  FAIRLEAD_ASSIGN(OutputFile out, OutputFile::create(path));
+  out.write(text);
+  return out.commit();
+}
+
+}  // namespace fairlead

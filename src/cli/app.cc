@@ -1,0 +1,145 @@
+#include "cli/app.h"
+
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+#include "base/nearest.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+
+#ifndef FAIRLEAD_VERSION
+#error "FAIRLEAD_VERSION comes from src/cli/CMakeLists.txt"
+#endif
+
+namespace fairlead::cli {
+namespace {
+
+// In the order in which --help lists them.
+constexpr auto kCommands = {
+    &add_validate_command,
+};
+
+// The innermost command that was named.
+const CLI::App& innermost(const CLI::App& app) {
+  const std::vector<const CLI::App*> chosen =
+      app.get_subcommands([](const CLI::App* sub) { return sub->parsed(); });
+  return chosen.empty() ? app : innermost(*chosen.front());
+}
+
+std::string full_name(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent == nullptr ? app.get_name() : full_name(*parent) + " " + app.get_name();
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+std::string did_you_mean(const std::string& near) {
+  return near.empty() ? "" : "did you mean \"" + near + "\"?";
+}
+
+// What stands where nothing of the kind is known: an option, a command, or one word too many.
+Error unexpected(const CLI::App& command, const std::string& word) {
+  Error error;
+  const std::string name = word.substr(0, word.find('='));
+  if (word.size() > 1 && word.front() == '-') {
+    error.message = "unknown option \"" + name + "\" for \"" + full_name(command) + "\"";
+    error.cure = did_you_mean(nearest_name(name, option_names(command)));
+  } else if (const std::vector<std::string> commands = command_names(command); !commands.empty()) {
+    error.message = "unknown command \"" + word + "\" for \"" + full_name(command) + "\"";
+    error.cure = did_you_mean(nearest_name(word, commands));
+  } else {
+    error.message = "\"" + word + "\" is one argument too many for \"" + full_name(command) + "\"";
+  }
+  return error;
+}
+
+int usage_error(const CLI::App& app, const CLI::ParseError& e, CliContext& context) {
+  const CLI::App& command = innermost(app);
+  const std::vector<std::string> extras = app.remaining(true);
+  const bool names_missing = !command_names(command).empty();
+  if (extras.empty() && names_missing && e.get_name() == "RequiredError") {
+    // Just "fairlead" or "fairlead scenario": show what there is.
+    context.err << command.help();
+    return kExitUsage;
+  }
+  Error error;
+  if (!extras.empty()) {
+    error = unexpected(command, extras.front());
+  } else {
+    error.message = e.what();
+  }
+  (void)report(context, error);
+  context.err << "Run \"" << full_name(command) << " --help\" for usage.\n";
+  return kExitUsage;
+}
+
+void report_as(CliContext& context, std::string_view word, std::string_view colour,
+               const Error& error) {
+  if (context.color) context.err << colour << word << ":\x1b[0m ";
+  else context.err << word << ": ";
+  context.err << error.text() << "\n";
+}
+
+}  // namespace
+
+std::string version_text() { return "fairlead " FAIRLEAD_VERSION; }
+
+int report(CliContext& context, const Error& error) { return report(context, std::span(&error, 1)); }
+
+int report(CliContext& context, std::span<const Error> errors) {
+  for (const Error& error : errors) report_as(context, "error", "\x1b[1;31m", error);
+  return errors.empty() ? 0 : exit_code(errors.front().code);
+}
+
+void report_warnings(CliContext& context, std::span<const Error> warnings) {
+  for (const Error& warning : warnings) report_as(context, "warning", "\x1b[1;33m", warning);
+}
+
+int run(const std::vector<std::string>& arguments, CliContext& context) {
+  CLI::App app("Fairlead shares the GPUs of an organisation: placement, quotas, fair use.",
+               "fairlead");
+  app.set_version_flag("--version", version_text(), "Print the version and exit");
+  app.set_help_flag("-h,--help", "Print this help and exit");
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  constexpr Example kExamples[] = {
+      {"check a cluster document", "fairlead validate cluster.yaml"},
+      {"what a command takes", "fairlead validate --help"},
+  };
+  app.footer(examples(kExamples));
+  for (const auto& add : kCommands) add(app, context);
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    app.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    context.out << app.help();
+    context.exit_status = 0;
+  } catch (const CLI::CallForVersion&) {
+    context.out << version_text() << "\n";
+    context.exit_status = 0;
+  } catch (const CLI::ParseError& e) {
+    context.exit_status = usage_error(app, e, context);
+  }
+  context.out.flush();
+  if (!context.out && context.exit_status == 0) {
+    context.exit_status =
+        report(context, Error{ErrorCode::kIo, "standard output cannot be written", {}, {}, {}});
+  }
+  return context.exit_status;
+}
+
+}  // namespace fairlead::cli

@@ -1,0 +1,10 @@
+// Every command of the program. See app.h for how to add one.
+#pragma once
+
+#include "cli/app.h"
+
+namespace fairlead::cli {
+
+void add_validate_command(CLI::App& app, CliContext& context);
+
+}  // namespace fairlead::cli
