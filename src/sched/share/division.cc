@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <compare>
 #include <type_traits>
-
-#include <boost/multiprecision/cpp_int.hpp>
+#include <utility>
 
 #include "base/check.h"
 
 namespace fairlead::sched {
 namespace {
-
-using UInt256 = boost::multiprecision::uint256_t;
 
 constexpr std::size_t kMaxQueues = std::size_t{1} << 20;
 constexpr std::int64_t kUsageScale = 1'000'000'000;  // parts per billion
@@ -45,31 +43,53 @@ void check_input(const Division& division) {
   }
 }
 
-// f = amount × score / score_sum of one claimant, as floor and remainder. Wide holds
-// amount × score_sum, and so every product here, since score <= score_sum.
-struct Fair {
-  std::int64_t whole = 0;
-  UInt128 part = 0;  // of score_sum
+// f = amount × score / score_sum in a Wide that holds max(amount, divisor) × score_sum, and so
+// every product here, since score <= score_sum.
+template <class Wide>
+struct Exact {
+  // missing <=> f
+  static std::strong_ordering compare(std::int64_t missing, std::int64_t amount, UInt128 score,
+                                      UInt128 score_sum) {
+    if (missing > amount) return std::strong_ordering::greater;  // f never exceeds the amount
+    return static_cast<Wide>(missing) * static_cast<Wide>(score_sum) <=>
+           static_cast<Wide>(amount) * static_cast<Wide>(score);
+  }
+  // floor(f / unit), and f − unit × floor(f / unit) times score_sum.
+  static std::pair<std::int64_t, UInt128> units(std::int64_t amount, UInt128 score,
+                                                UInt128 score_sum, std::int64_t unit) {
+    const Wide divisor = static_cast<Wide>(unit) * static_cast<Wide>(score_sum);
+    const Wide product = static_cast<Wide>(amount) * static_cast<Wide>(score);
+    const Wide whole = product / divisor;
+    return {static_cast<std::int64_t>(whole), product - whole * divisor};
+  }
 };
 
-template <class Wide>
-Fair fair_part(std::int64_t amount, const UInt128& score, const UInt128& score_sum) {
-  const Wide product = Wide(amount) * Wide(score);
-  const Wide whole = product / Wide(score_sum);
-  const Wide part = product - whole * Wide(score_sum);
-  return {static_cast<std::int64_t>(whole), static_cast<UInt128>(part)};
-}
-
-// missing <=> f, by cross-multiplication.
-template <class Wide>
-std::strong_ordering compare_to_fair(std::int64_t missing, std::int64_t amount,
-                                     const UInt128& score, const UInt128& score_sum) {
-  if (missing > amount) return std::strong_ordering::greater;  // f never exceeds the amount
-  const Wide left = Wide(missing) * Wide(score_sum);
-  const Wide right = Wide(amount) * Wide(score);
-  if (left < right) return std::strong_ordering::less;
-  return left == right ? std::strong_ordering::equal : std::strong_ordering::greater;
-}
+// For any input within the bounds: long division, 16 bits of the amount at a time. With score <=
+// score_sum < 2^110 the remainder is below score_sum and score × digit below 2^16 × score_sum, so
+// each step stays below 2^127; unit × score_sum is below 2^126.
+struct AnyWidth {};
+template <>
+struct Exact<AnyWidth> {
+  static std::pair<std::int64_t, UInt128> units(std::int64_t amount, UInt128 score,
+                                                UInt128 score_sum, std::int64_t unit) {
+    std::int64_t whole = 0;
+    UInt128 rest = 0;
+    for (int shift = 48; shift >= 0; shift -= 16) {
+      const auto digit = static_cast<std::uint64_t>(amount) >> shift & 0xffff;
+      const UInt128 step = (rest << 16) + score * digit;
+      const UInt128 quotient = step / score_sum;
+      whole = (whole << 16) + static_cast<std::int64_t>(quotient);
+      rest = step - quotient * score_sum;
+    }
+    return {whole / unit, static_cast<UInt128>(whole % unit) * score_sum + rest};
+  }
+  static std::strong_ordering compare(std::int64_t missing, std::int64_t amount, UInt128 score,
+                                      UInt128 score_sum) {
+    const auto [whole, rest] = units(amount, score, score_sum, 1);
+    if (missing != whole) return missing <=> whole;
+    return rest == 0 ? std::strong_ordering::equal : std::strong_ordering::less;
+  }
+};
 
 }  // namespace
 
@@ -175,34 +195,34 @@ void Divider::divide_level(const Division& division, std::int32_t parent, std::i
       .parent = parent, .amount = amount, .after_phase1 = left, .overcommitted = wide_left < 0};
 
   // Phase 2 (3.2.d), rank by rank; what rounding leaves over of one rank goes down to the next.
-  const auto higher_rank = [](const Claimant& a, const Claimant& b) {
-    return a.rank != b.rank ? a.rank > b.rank : a.queue < b.queue;
-  };
-  if (!std::is_sorted(claimants_.begin(), claimants_.end(), higher_rank)) {
-    std::sort(claimants_.begin(), claimants_.end(), higher_rank);
-  }
-  const auto end_of_rank = [this](std::size_t begin) {
-    std::size_t end = begin;
-    while (end < claimants_.size() && claimants_[end].rank == claimants_[begin].rank) ++end;
-    return end;
-  };
-  for (std::size_t begin = 0; begin < claimants_.size() && left > 0;) {
-    const std::size_t end = end_of_rank(begin);
-    left = run_rounds(division, parent, left, Claimants(claimants_).subspan(begin, end - begin),
-                      shares, trace);
-    begin = end;
+  group_by_rank();
+  for (RankGroup& group : ranks_) {
+    if (left == 0) break;
+    left = run_rounds(division, parent, left, group, shares, trace);
   }
   level.after_phase2 = left;
 
-  // Phase 3 (3.2.i). Ranks whose queues are all satisfied are passed over inside.
-  for (std::size_t begin = 0; begin < claimants_.size() && left > 0;) {
-    const std::size_t end = end_of_rank(begin);
-    left = give_remainder(division, left, Claimants(claimants_).subspan(begin, end - begin), shares,
-                          trace);
-    begin = end;
+  // Phase 3 (3.2.i).
+  for (const RankGroup& group : ranks_) {
+    if (left == 0) break;
+    left = give_remainder(division, left, group, shares, trace);
   }
   level.undivided = left;
   if (trace != nullptr) trace->levels.push_back(level);
+}
+
+void Divider::group_by_rank() {
+  const auto higher = [](const Claimant& a, const Claimant& b) {
+    return a.rank != b.rank ? a.rank > b.rank : a.queue < b.queue;
+  };
+  if (!std::is_sorted(claimants_.begin(), claimants_.end(), higher)) {
+    std::sort(claimants_.begin(), claimants_.end(), higher);
+  }
+  ranks_.clear();
+  for (std::size_t i = 0; i < claimants_.size(); ++i) {
+    if (i == 0 || claimants_[i].rank != claimants_[i - 1].rank) ranks_.push_back({i, 0});
+    ++ranks_.back().count;
+  }
 }
 
 // The rounds of one rank. Bounds, with at most 2^20 claimants, weights up to 2^40, 1000 + k up to
@@ -210,11 +230,10 @@ void Divider::divide_level(const Division& division, std::int32_t parent, std::i
 //   sum of weights < 2^60;   weight × (1000 + k) × scale < 2^90;   k × usage × sum < 2^120
 // so scores fit Int128 while they are formed, are below 2^90, and sum to less than 2^110.
 std::int64_t Divider::run_rounds(const Division& division, std::int32_t parent, std::int64_t left,
-                                 Claimants claimants, std::span<std::int64_t> shares,
+                                 RankGroup& group, std::span<std::int64_t> shares,
                                  DivisionTrace* trace) {
-  std::size_t still = claimants.size();  // the first ones, who miss something
-  for (std::int32_t number = 1; still > 0 && left > 0; ++number) {
-    const Claimants active = claimants.first(still);
+  for (std::int32_t number = 1; group.count > 0 && left > 0; ++number) {
+    const std::span active = std::span(claimants_).subspan(group.begin, group.count);
     std::int64_t weight_sum = 0;
     bool has_history = false;
     for (const Claimant& claimant : active) {
@@ -241,7 +260,7 @@ std::int64_t Divider::run_rounds(const Division& division, std::int32_t parent, 
     DivisionTrace::Round* round = nullptr;
     if (trace != nullptr) {
       round = &trace->rounds.emplace_back(DivisionTrace::Round{.level = parent,
-                                                               .rank = claimants.front().rank,
+                                                               .rank = active.front().rank,
                                                                .number = number,
                                                                .amount = left,
                                                                .history_ignored = history_ignored,
@@ -252,67 +271,63 @@ std::int64_t Divider::run_rounds(const Division& division, std::int32_t parent, 
     const auto give = [&]<class Wide>(std::type_identity<Wide>) {
       const std::int64_t amount = left;
       bool another = false;
-      std::size_t kept = 0;
-      for (std::size_t i = 0; i < active.size(); ++i) {
-        Claimant& claimant = active[i];
+      group.count = 0;
+      for (Claimant& claimant : active) {
         const auto order =
-            compare_to_fair<Wide>(claimant.missing, amount, claimant.score, score_sum);
-        const bool satisfied = order <= 0;
-        Fair fair;
-        if (!satisfied || round != nullptr) {
-          fair = fair_part<Wide>(amount, claimant.score, score_sum);
-        }
-        const std::int64_t given =
-            satisfied ? claimant.missing : fair.whole - fair.whole % division.unit;
-        if (round != nullptr) {
-          round->claims.push_back({.queue = static_cast<std::int32_t>(claimant.queue),
-                                   .missing = claimant.missing,
-                                   .share = {claimant.score, score_sum},
-                                   .fair = fair.whole,
-                                   .fair_fraction = {fair.part, score_sum},
-                                   .given = given});
-          trace->parts[claimant.queue].phase2 += given;
-        }
+            Exact<Wide>::compare(claimant.missing, amount, claimant.score, score_sum);
         another = another || order < 0;
-        shares[claimant.queue] += given;
+        const std::uint32_t queue = claimant.queue;
+        const UInt128 score = claimant.score;
+        const std::int64_t missing = claimant.missing;
+        std::int64_t given = missing;
+        if (order > 0) {
+          const auto [units, lost] = Exact<Wide>::units(amount, score, score_sum, division.unit);
+          given = units * division.unit;
+          Claimant& kept = active[group.count++];
+          if (&kept != &claimant) kept = claimant;
+          kept.missing = missing - given;
+          kept.lost = lost;  // 3.2.h: of this round; what earlier ones lost was divided again
+        }
+        shares[queue] += given;
         left -= given;
-        claimant.missing -= given;
-        if (satisfied) continue;
-        // 3.2.h: only the last round's loss counts, for earlier ones were divided again since.
-        claimant.lost_whole = fair.whole - given;
-        claimant.lost_part = fair.part;
-        if (kept != i) std::swap(active[kept], claimant);
-        ++kept;
+        if (round == nullptr) continue;
+        const auto [fair, rest] = Exact<Wide>::units(amount, score, score_sum, 1);
+        round->claims.push_back({.queue = static_cast<std::int32_t>(queue),
+                                 .missing = missing,
+                                 .share = {score, score_sum},
+                                 .fair = fair,
+                                 .fair_fraction = {rest, score_sum},
+                                 .given = given});
+        trace->parts[queue].phase2 += given;
       }
-      still = kept;
       return another;
     };
-    const int bits = bit_count(static_cast<UInt128>(left)) + bit_count(score_sum);
+    const int bits =
+        bit_count(static_cast<UInt128>(std::max(left, division.unit))) + bit_count(score_sum);
     const bool another = bits <= 64    ? give(std::type_identity<std::uint64_t>{})
                          : bits <= 128 ? give(std::type_identity<UInt128>{})
-                                       : give(std::type_identity<UInt256>{});
+                                       : give(std::type_identity<AnyWidth>{});
     if (!another) break;
   }
   return left;
 }
 
 std::int64_t Divider::give_remainder(const Division& division, std::int64_t left,
-                                     Claimants claimants, std::span<std::int64_t> shares,
+                                     const RankGroup& group, std::span<std::int64_t> shares,
                                      DivisionTrace* trace) {
   // All that still miss something took part in the rank's last round (else nothing were left), so
   // their losses are parts of one and the same sum of scores and compare as integers.
   const auto before = [&](const Claimant& a, const Claimant& b) {
-    if (a.lost_whole != b.lost_whole) return a.lost_whole > b.lost_whole;
-    if (a.lost_part != b.lost_part) return a.lost_part > b.lost_part;
+    if (a.lost != b.lost) return a.lost > b.lost;
     const DivisionQueue& x = division.queues[a.queue];
     const DivisionQueue& y = division.queues[b.queue];
     if (x.created != y.created) return x.created < y.created;
     if (x.id != y.id) return x.id < y.id;
     return a.queue < b.queue;
   };
+  const std::span claimants = std::span(claimants_).subspan(group.begin, group.count);
   auto first = claimants.begin();
-  const auto last = std::partition(first, claimants.end(),
-                                   [](const Claimant& claimant) { return claimant.missing > 0; });
+  const auto last = claimants.end();
   while (left > 0 && first != last) {
     // Of the next k = ceil(left / unit) in order, the first k − 1 take less than `left` together:
     // their order does not matter, and selecting the k-th is enough. No sort.
@@ -331,14 +346,24 @@ std::int64_t Divider::give_remainder(const Division& division, std::int64_t left
 }
 
 std::string ratio_text(const ExactRatio& ratio, int places) {
-  using boost::multiprecision::cpp_int;
-  const cpp_int den(ratio.den);
-  const cpp_int scaled =
-      cpp_int(ratio.num) * boost::multiprecision::pow(cpp_int(10), static_cast<unsigned>(places));
-  std::string digits = cpp_int((2 * scaled + den) / (2 * den)).str();
-  const auto width = static_cast<std::size_t>(places);
-  if (digits.size() <= width) digits.insert(0, width + 1 - digits.size(), '0');
-  if (places > 0) digits.insert(digits.size() - width, 1, '.');
+  // One digit at a time: the remainder is below den < 2^110, ten times it fits.
+  std::string digits = std::to_string(static_cast<std::uint64_t>(ratio.num / ratio.den));
+  UInt128 rest = ratio.num % ratio.den;
+  for (int i = 0; i < places; ++i) {
+    rest *= 10;
+    digits += static_cast<char>('0' + static_cast<int>(rest / ratio.den));
+    rest %= ratio.den;
+  }
+  if (rest * 2 >= ratio.den) {
+    std::size_t at = digits.size();
+    while (at > 0 && digits[at - 1] == '9') digits[--at] = '0';
+    if (at > 0) {
+      ++digits[at - 1];
+    } else {
+      digits.insert(0, 1, '1');
+    }
+  }
+  if (places > 0) digits.insert(digits.size() - static_cast<std::size_t>(places), 1, '.');
   return digits;
 }
 
