@@ -1,0 +1,62 @@
+// Gavel's experiment (OSDI'20) through the production core: single- and multi-GPU training jobs on
+// GPUs of several types, scheduled anew in rounds of six minutes.
+//
+// Each GPU type is a pool; a job tries the pools in the order of its throughput there, fastest
+// first (rule 6.1). Policies only order the jobs:
+//   fifo     by arrival
+//   las      by level of attained service (hours on the fastest type: below 1, 10, 50, above), then
+//            by arrival
+//   default  the jobs that las would run, those first whose fastest type gains them most over
+//            their slowest; the others behind, as las orders them
+// At a round in which the order or the set of jobs changed, all jobs are requeued and the core
+// places them. A job back on a device of the type it had goes on; another type costs restart_cost.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "sim/cluster/progress.h"
+#include "sim/trace/gavel.h"
+
+namespace fairlead::sim {
+
+struct GavelPool {
+  std::string type;  // worker_type of the throughputs
+  std::int64_t gpus = 0;
+};
+
+struct GavelOptions {
+  std::vector<GavelPool> cluster;
+  double jobs_per_hour = 1;
+  std::string policy = "default";
+  Duration restart_cost{0};
+  std::size_t first = 4000;  // the jobs measured: positions in order of arrival, both included;
+  std::size_t last = 4999;   // all jobs if the trace is shorter than that
+};
+
+struct GavelResult {
+  double avg_hours = 0;  // completion time of the measured jobs
+  double p50_hours = 0;
+  double p99_hours = 0;
+  std::size_t measured = 0;
+  std::size_t first = 0;
+  std::size_t last = 0;
+  std::int64_t rounds = 0;
+  std::int64_t preemptions = 0;  // a job that ran in the round before does not run
+  std::int64_t moves = 0;        // … runs on another type
+  double mean_active = 0;        // jobs in the system at the start of a round
+  double core_seconds = 0;
+};
+
+// "v100:36,p100:36,k80:36". Error: kInvalidArgument, naming the part that cannot be read.
+Result<std::vector<GavelPool>> parse_gavel_cluster(std::string_view text);
+
+// Error: kInvalidArgument for an unknown policy, a GPU type or a job without throughputs, a job
+// that fits no type.
+Result<GavelResult> run_gavel(const std::vector<GavelJob>& jobs, const GavelThroughputs& rates,
+                              const GavelOptions& options, const Progress& progress = {});
+
+}  // namespace fairlead::sim

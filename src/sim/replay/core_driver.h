@@ -1,0 +1,49 @@
+// One scheduling core in the hands of a replay: tells it events, turns its starts into holds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "model/cluster.h"
+#include "sched/scheduler.h"
+#include "sim/cluster/core_clock.h"
+#include "sim/replay/running_job.h"
+
+namespace fairlead::sim {
+
+// Job numbers by workload name.
+using JobNumbers = std::unordered_map<std::string, std::uint32_t>;
+
+class CoreDriver {
+ public:
+  // A core that knows the cluster, without the workloads its document may state. `numbers` must
+  // outlive the driver.
+  static Result<CoreDriver> create(const ClusterSpec& cluster,
+                                   const sched::SchedulerOptions& options,
+                                   const JobNumbers& numbers);
+
+  Result<void> tell(Instant now, const sched::Event& event);
+
+  struct Start {
+    std::uint32_t job = 0;
+    std::vector<Hold> holds;  // by node, one each
+  };
+  std::vector<Start> decide(Instant now);
+
+  const sched::Scheduler& core() const { return core_; }
+  double core_seconds() const { return clock_.seconds(); }
+
+ private:
+  CoreDriver(sched::Scheduler core, const JobNumbers& numbers)
+      : core_(std::move(core)), numbers_(&numbers) {}
+
+  sched::Scheduler core_;
+  const JobNumbers* numbers_;
+  std::vector<std::size_t> node_position_;  // by the core's node id
+  CoreClock clock_;
+};
+
+}  // namespace fairlead::sim
