@@ -1,0 +1,225 @@
+// What happens to a cluster: tasks that end, nodes and devices that fail, starts that are refused,
+// time that passes.
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/scenario/reading.h"
+#include "sim/scenario/time_text.h"
+
+namespace fairlead::sim {
+namespace {
+
+// Names of workloads known, given as names, ranges and patterns.
+Result<std::vector<std::string>> read_workload_names(Cursor& cursor, const Reading& reading) {
+  FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the name of the workload"));
+  FAIRLEAD_ASSIGN(const auto names, cursor.placed(word, expand_names(word.text)));
+  std::vector<std::string> found;
+  for (const std::string& name : names) {
+    const std::size_t before = found.size();
+    for (const auto& entry : reading.symbols.workloads) {
+      if (matches(name, entry.first)) found.push_back(entry.first);
+    }
+    if (found.size() == before) {
+      return cursor.unknown(word, "a workload", names_of(reading.symbols.workloads));
+    }
+  }
+  return found;
+}
+
+Result<std::vector<std::string>> read_node_names(Cursor& cursor, const Reading& reading) {
+  FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the name of the node"));
+  FAIRLEAD_ASSIGN(auto names, cursor.placed(word, expand_names(word.text)));
+  for (const std::string& name : names) {
+    if (reading.symbols.nodes.contains(name)) continue;
+    Word unknown = word;
+    unknown.text = name;
+    return cursor.unknown(unknown, "a node", names_of(reading.symbols.nodes));
+  }
+  return names;
+}
+
+// finish|fail|lose W [ROLE [INDEX]]
+Result<void> read_end(sched::TaskOutcome outcome, Cursor& cursor, Reading& reading) {
+  FAIRLEAD_ASSIGN(const auto names, read_workload_names(cursor, reading));
+  TasksEnd end;
+  end.outcome = outcome;
+  cursor.accept("role");
+  if (!cursor.done()) {
+    const Word word = cursor.take();
+    end.role = word.text;
+    for (const std::string& name : names) {
+      const WorkloadSpec& spec = reading.symbols.workloads.at(name);
+      std::vector<std::string> roles;
+      for (const RoleSpec& role : spec.roles) roles.push_back(role.name);
+      if (std::find(roles.begin(), roles.end(), end.role) == roles.end()) {
+        return cursor.unknown(word, fmt::format("a role of {}", name), roles);
+      }
+    }
+  }
+  if (!cursor.done()) {
+    FAIRLEAD_ASSIGN(const std::int64_t index, cursor.expect_number("the number of the task"));
+    if (index > 1'000'000) return cursor.fail_here("no role has so many tasks");
+    end.index = static_cast<std::int32_t>(index);
+  }
+  FAIRLEAD_TRY(cursor.expect_end("a role and the number of one of its tasks"));
+  for (const std::string& name : names) {
+    end.workload = name;
+    reading.add_step(cursor.line(), end);
+  }
+  return {};
+}
+
+Result<void> read_condition(const std::string& verb, Cursor& cursor, Reading& reading) {
+  FAIRLEAD_ASSIGN(const auto names, read_node_names(cursor, reading));
+  FAIRLEAD_TRY(cursor.expect_end("names of nodes: n1, n1,n2 or n1..n4"));
+  for (const std::string& name : names) {
+    const NodeSpec& node = reading.symbols.nodes.at(name);
+    sched::NodeConditionChanged change{name, node.ready, node.schedulable};
+    if (verb == "down") change.ready = false;
+    if (verb == "up") change.ready = true;
+    if (verb == "cordon") change.schedulable = false;
+    if (verb == "uncordon") change.schedulable = true;
+    reading.add(cursor.line(), std::move(change));
+  }
+  return {};
+}
+
+// unhealthy|healthy n1:0
+Result<void> read_health(DeviceHealth health, Cursor& cursor, Reading& reading) {
+  FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the device, as NODE:DEVICE"));
+  for (const std::string& part : split_list(word.text)) {
+    Word one = word;
+    one.text = part;
+    FAIRLEAD_ASSIGN(auto device, read_device_name(cursor, one, reading.symbols));
+    reading.add(cursor.line(), sched::DeviceHealthChanged{std::move(device.first),
+                                                          std::move(device.second), health});
+  }
+  return cursor.expect_end("one word: n1:0 or n1:0,n1:1");
+}
+
+// remove W | remove node N | remove queue Q
+Result<void> read_remove(Cursor& cursor, Reading& reading) {
+  if (cursor.accept("node")) {
+    FAIRLEAD_ASSIGN(auto names, read_node_names(cursor, reading));
+    for (std::string& name : names) reading.add(cursor.line(), sched::NodeRemoved{std::move(name)});
+  } else if (cursor.accept("queue") || cursor.accept("project") || cursor.accept("department")) {
+    FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the name of the queue"));
+    if (!reading.symbols.queues.contains(word.text)) {
+      return cursor.unknown(word, "a queue", names_of(reading.symbols.queues));
+    }
+    reading.add(cursor.line(), sched::QueueRemoved{word.text});
+  } else {
+    FAIRLEAD_ASSIGN(auto names, read_workload_names(cursor, reading));
+    for (std::string& name : names) {
+      reading.add(cursor.line(), sched::WorkloadRemoved{std::move(name)});
+    }
+  }
+  return cursor.expect_end("a workload, node NAME or queue NAME");
+}
+
+// refuse-start W retry=30s
+Result<void> read_refuse(Cursor& cursor, Reading& reading) {
+  FAIRLEAD_ASSIGN(const auto names, read_workload_names(cursor, reading));
+  if (!cursor.at_setting()) {
+    return cursor.fail_here("when the start may be tried again is missing", "retry=30s");
+  }
+  const Setting setting = cursor.take_setting();
+  if (setting.key != "retry") {
+    const std::vector<std::string> known = {"retry"};
+    return cursor.unknown_setting(setting, "a refused start", known);
+  }
+  FAIRLEAD_ASSIGN(const Duration wait, cursor.placed(setting.word, parse_duration(setting.value)));
+  for (const std::string& name : names) {
+    reading.add(cursor.line(), sched::StartRefused{name, reading.symbols.now + wait});
+  }
+  return cursor.expect_end("retry=30s");
+}
+
+// at 10m [asleep] | after 30s [asleep]
+Result<void> read_time(bool relative, Cursor& cursor, Reading& reading) {
+  FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the time"));
+  ClockMoved move;
+  if (relative) {
+    FAIRLEAD_ASSIGN(const Duration wait, cursor.placed(word, parse_duration(word.text)));
+    move.to = reading.symbols.now + wait;
+  } else {
+    FAIRLEAD_ASSIGN(move.to, cursor.placed(word, parse_instant(word.text, reading.scenario.start)));
+  }
+  if (move.to < reading.symbols.now) {
+    return cursor.fail(word, "time does not run backwards",
+                       fmt::format("it is {} after the start here",
+                                   instant_text(reading.symbols.now, reading.scenario.start)));
+  }
+  move.asleep = cursor.accept("asleep");
+  FAIRLEAD_TRY(cursor.expect_end("asleep"));
+  reading.symbols.now = move.to;
+  reading.add_step(cursor.line(), move);
+  return {};
+}
+
+}  // namespace
+
+Result<std::pair<std::string, std::string>> read_device_name(const Cursor& cursor, const Word& word,
+                                                             const Symbols& symbols) {
+  const std::size_t colon = word.text.find(':');
+  if (colon == std::string::npos) {
+    return cursor.fail(word, fmt::format("'{}' is not a device", word.text),
+                       "write the node and the position or id: n1:0");
+  }
+  Word node_word = word;
+  node_word.text = word.text.substr(0, colon);
+  const std::string device = word.text.substr(colon + 1);
+  const auto node = symbols.nodes.find(node_word.text);
+  if (node == symbols.nodes.end()) {
+    return cursor.unknown(node_word, "a node", names_of(symbols.nodes));
+  }
+  const std::vector<DeviceSpec>& devices = node->second.devices;
+  for (const DeviceSpec& spec : devices) {
+    if (spec.id == device) return std::pair(node->first, spec.id);
+  }
+  const Result<std::int64_t> position =
+      parse_count(device, 0, static_cast<std::int64_t>(devices.size()) - 1);
+  if (!position) {
+    return cursor.fail(word, fmt::format("{} has no device '{}'", node->first, device),
+                       fmt::format("it has {}, counted from 0", devices.size()));
+  }
+  return std::pair(node->first, devices[static_cast<std::size_t>(*position)].id);
+}
+
+Result<void> read_event(const Word& verb, Cursor& cursor, Reading& reading) {
+  const std::string& name = verb.text;
+  if (name == "finish") return read_end(sched::TaskOutcome::kSucceeded, cursor, reading);
+  if (name == "fail") return read_end(sched::TaskOutcome::kFailed, cursor, reading);
+  if (name == "lose") return read_end(sched::TaskOutcome::kLost, cursor, reading);
+  if (name == "down" || name == "up" || name == "cordon" || name == "uncordon") {
+    return read_condition(name, cursor, reading);
+  }
+  if (name == "unhealthy") return read_health(DeviceHealth::kUnhealthy, cursor, reading);
+  if (name == "healthy") return read_health(DeviceHealth::kHealthy, cursor, reading);
+  if (name == "remove") return read_remove(cursor, reading);
+  if (name == "refuse-start") return read_refuse(cursor, reading);
+  if (name == "requeue") {
+    FAIRLEAD_ASSIGN(const auto names, read_workload_names(cursor, reading));
+    for (const std::string& workload : names) {
+      reading.add(cursor.line(), sched::WorkloadRequeued{workload});
+    }
+    return cursor.expect_end("the name of a workload");
+  }
+  if (name == "at" || name == "after") return read_time(name == "after", cursor, reading);
+  if (name == "decide") {
+    reading.add_step(cursor.line(), DecideNow{});
+    return cursor.expect_end("nothing");
+  }
+  const std::vector<std::string> known = {
+      "rule",         "start",  "placement", "seed",       "levels",  "class",  "pool",
+      "cluster",      "node",   "nodes",     "department", "project", "queue",  "submit",
+      "running",      "mix",    "change",    "finish",     "fail",    "lose",   "down",
+      "up",           "cordon", "uncordon",  "unhealthy",  "healthy", "remove", "requeue",
+      "refuse-start", "at",     "after",     "decide",     "expect"};
+  return cursor.unknown(verb, "a statement", known);
+}
+
+}  // namespace fairlead::sim

@@ -1,0 +1,95 @@
+#include "sim/scenario/event_text.h"
+
+#include <fmt/format.h>
+
+namespace fairlead::sim {
+namespace {
+
+struct EventText {
+  std::string operator()(const sched::TopologyDefined& e) const {
+    return fmt::format("levels: {}", e.levels.size());
+  }
+  std::string operator()(const sched::DeviceClassDefined& e) const {
+    return "class " + e.device_class.name;
+  }
+  std::string operator()(const sched::PoolDefined& e) const { return "pool " + e.pool.name; }
+  std::string operator()(const sched::NodeUpserted& e) const { return "node " + e.node.name; }
+  std::string operator()(const sched::NodeRemoved& e) const { return "node removed: " + e.node; }
+  std::string operator()(const sched::NodeConditionChanged& e) const {
+    return fmt::format("node {}: {}, {}", e.node, e.ready ? "ready" : "down",
+                       e.schedulable ? "schedulable" : "cordoned");
+  }
+  std::string operator()(const sched::DeviceHealthChanged& e) const {
+    return fmt::format("device {}:{} {}", e.node, e.device,
+                       e.health == DeviceHealth::kHealthy ? "healthy" : "unhealthy");
+  }
+  std::string operator()(const sched::QueueUpserted& e) const { return "queue " + e.queue.name; }
+  std::string operator()(const sched::QueueRemoved& e) const { return "queue removed: " + e.queue; }
+  std::string operator()(const sched::WorkloadSubmitted& e) const {
+    return "submitted: " + e.workload.name;
+  }
+  std::string operator()(const sched::WorkloadAdopted& e) const {
+    return fmt::format("found: {}, {} tasks running", e.entry.spec.name, e.entry.running.size());
+  }
+  std::string operator()(const sched::WorkloadChanged& e) const { return "changed: " + e.workload; }
+  std::string operator()(const sched::WorkloadRemoved& e) const { return "removed: " + e.workload; }
+  std::string operator()(const sched::TaskEnded& e) const {
+    const char* outcome = e.outcome == sched::TaskOutcome::kSucceeded ? "succeeded"
+                          : e.outcome == sched::TaskOutcome::kFailed  ? "failed"
+                                                                      : "lost";
+    return fmt::format("task {} {} {} {}", e.workload, e.role, e.index, outcome);
+  }
+  std::string operator()(const sched::WorkloadRequeued& e) const {
+    return "requeued: " + e.workload;
+  }
+  std::string operator()(const sched::StartRefused& e) const {
+    return "start refused: " + e.workload;
+  }
+  std::string operator()(const sched::MixStated& e) const {
+    return fmt::format("mix of {} requests stated", e.entries.size());
+  }
+  std::string operator()(const sched::TimePassed&) const { return "time passed"; }
+};
+
+struct DecisionText {
+  const sched::Scheduler& scheduler;
+
+  std::string operator()(const sched::Started& e) const {
+    std::string text =
+        fmt::format("-> {} {} in pool {}:", e.growth ? "grow" : "start",
+                    scheduler.workload_name(e.workload), scheduler.pool_name(e.pool));
+    for (const sched::TaskPlacement& task : e.tasks) {
+      text += fmt::format(" {}/{} {}", task.role, task.index, scheduler.node_name(task.node));
+      for (std::size_t i = 0; i < task.devices.size(); ++i) {
+        const sched::DeviceClaim& claim = task.devices[i];
+        text += fmt::format("{}{}", i == 0 ? ":" : "+", claim.device);
+        if (claim.milli != kWholeGpu) {
+          text += fmt::format("({} milli, {} MiB)", claim.milli.value, claim.memory.value);
+        }
+        if (claim.mig_start >= 0) text += fmt::format("@{}", claim.mig_start);
+      }
+      text += ';';
+    }
+    return text;
+  }
+  std::string operator()(const sched::Stopped& e) const {
+    std::string text = fmt::format("-> stop of {}:", scheduler.workload_name(e.workload));
+    for (const auto& [role, index] : e.tasks) text += fmt::format(" {}/{}", role, index);
+    return text;
+  }
+  std::string operator()(const sched::Finished& e) const {
+    return fmt::format("-> {} {}", e.name, e.succeeded ? "finished" : "failed");
+  }
+};
+
+}  // namespace
+
+std::string event_text(const sched::Event& event) {
+  return std::visit(EventText{}, event);
+}
+
+std::string decision_text(const sched::Decision& decision, const sched::Scheduler& scheduler) {
+  return std::visit(DecisionText{scheduler}, decision);
+}
+
+}  // namespace fairlead::sim

@@ -1,0 +1,54 @@
+// The scenario being read, shared by the readers of each kind of statement.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+#include "sim/scenario/cursor.h"
+#include "sim/scenario/scenario.h"
+#include "sim/scenario/symbols.h"
+
+namespace fairlead::sim {
+
+struct Reading {
+  Scenario scenario;
+  Symbols symbols;
+
+  void add(std::int32_t line, sched::Event event) {
+    symbols.note(event);
+    scenario.steps.push_back({line, std::move(event)});
+  }
+  template <class What>
+  void add_step(std::int32_t line, What what) {
+    scenario.steps.push_back({line, std::move(what)});
+  }
+};
+
+// Each reads the rest of one statement, its first word being taken.
+// node_reader.cc
+Result<void> read_levels(Cursor& cursor, Reading& reading);
+Result<void> read_class(Cursor& cursor, Reading& reading);
+Result<void> read_pool(Cursor& cursor, Reading& reading, bool change);
+Result<void> read_cluster(Cursor& cursor, Reading& reading);
+Result<void> read_nodes(Cursor& cursor, Reading& reading, bool change);
+// queue_reader.cc
+Result<void> read_queue(Cursor& cursor, Reading& reading, bool change);
+// workload_reader.cc
+Result<void> read_submit(Cursor& cursor, Reading& reading);
+Result<void> read_running(Cursor& cursor, Reading& reading);
+Result<void> read_workload_change(Cursor& cursor, Reading& reading);
+Result<void> read_mix(Cursor& cursor, Reading& reading);
+// event_reader.cc: everything else that happens; `verb` is the first word.
+Result<void> read_event(const Word& verb, Cursor& cursor, Reading& reading);
+// expect_reader.cc
+Result<Expectation> read_expectation(Cursor& cursor, const Reading& reading);
+
+// "n1:0" or "n1:gpu-0": the node and the id of the device.
+Result<std::pair<std::string, std::string>> read_device_name(const Cursor& cursor, const Word& word,
+                                                             const Symbols& symbols);
+
+// One statement, whatever it is.
+Result<void> read_statement(const Statement& statement, Reading& reading);
+
+}  // namespace fairlead::sim
