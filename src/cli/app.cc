@@ -105,6 +105,11 @@ int report(CliContext& context, std::span<const Error> errors) {
   return errors.empty() ? 0 : exit_code(errors.front().code);
 }
 
+int report_invalid(CliContext& context, std::span<const Error> errors) {
+  (void)report(context, errors);
+  return errors.empty() ? 0 : kExitUsage;
+}
+
 void report_warnings(CliContext& context, std::span<const Error> warnings) {
   for (const Error& warning : warnings) report_as(context, "warning", "\x1b[1;33m", warning);
 }

@@ -13,6 +13,7 @@ long line_of(const Error& error) {
   if (colon == std::string::npos) return 0;
   long line = 0;
   for (std::size_t i = colon + 1; i < error.where.size(); ++i) {
+    if (error.where[i] < '0' || error.where[i] > '9') return 0;  // a colon of the file's name
     line = line * 10 + (error.where[i] - '0');
   }
   return line;
@@ -38,7 +39,7 @@ std::vector<Error> by_line(std::vector<Error>& kept, std::size_t& count, const s
 }  // namespace
 
 Error Findings::place(const Value& at, Error error) const {
-  error.where = file_ + ":" + std::to_string(at.line());
+  error.where = at.line() == 0 ? file_ : file_ + ":" + std::to_string(at.line());
   error.field = at.path();
   return error;
 }
