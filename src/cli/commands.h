@@ -5,6 +5,8 @@
 
 namespace fairlead::cli {
 
+void add_share_command(CLI::App& app, CliContext& context);
+void add_schema_command(CLI::App& app, CliContext& context);
 void add_validate_command(CLI::App& app, CliContext& context);
 
 }  // namespace fairlead::cli

@@ -191,7 +191,7 @@ void ObjectReader::finish() {
     const std::vector<std::string> names(known_.begin(), known_.end());
     const std::string near = nearest_name(member.key(), names);
     refuse(member, findings_,
-           "there is no field of this name; allowed are " + listing(names, 40),
+           "there is no field of this name; allowed are " + listing(names, 60),
            near.empty() ? "remove it" : "did you mean \"" + near + "\"?");
   }
 }
