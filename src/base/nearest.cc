@@ -30,11 +30,22 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+bool begins_with(std::string_view text, std::string_view start) {
+  return text.size() >= start.size() &&
+         std::equal(start.begin(), start.end(), text.begin(),
+                    [](char a, char b) { return lower(a) == lower(b); });
+}
+
 }  // namespace
 
 std::string nearest_name(std::string_view word, std::span<const std::string> candidates) {
   constexpr std::size_t kLongest = 128;  // longer ones are not slips of the fingers
   if (word.size() > kLongest) return {};
+  if (word.size() >= 3) {
+    for (const std::string& candidate : candidates) {
+      if (begins_with(candidate, word)) return candidate;
+    }
+  }
   const std::string* best = nullptr;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {

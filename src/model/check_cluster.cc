@@ -212,6 +212,11 @@ class NodeChecks {
       draft_.places.device_classes.push_back(draft_.places.root);
       return;
     }
+    if (name.find_first_not_of("0123456789") == std::string::npos) {
+      findings_.error(at, ErrorCode::kNotFound, "there is no device class \"" + name + "\"",
+                      "write how many of which class: \"8 x H100-80GB\"");
+      return;
+    }
     std::vector<std::string> names = known_device_class_names();
     names.insert(names.end(), classes_.begin(), classes_.end());
     std::sort(names.begin(), names.end());

@@ -87,7 +87,7 @@ class RunningChecks {
       if (device == node.devices.end()) {
         std::vector<std::string> ids;
         for (const DeviceSpec& d : node.devices) ids.push_back(d.id);
-        report_unknown(place, findings_, "device of node \"" + node.name + "\"", task.devices[i], ids);
+        report_unknown(place, findings_, "device", task.devices[i], ids);
         continue;
       }
       if (device->mig_enabled != (gpu.kind == GpuRequestKind::kMig)) {

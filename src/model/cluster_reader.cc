@@ -1,6 +1,7 @@
 #include "model/cluster_reader.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/nearest.h"
 #include "model/readers.h"
@@ -142,7 +143,12 @@ void report_kind(const Value& root, const std::string& kind, Findings& findings)
 }  // namespace
 
 void report_unknown(const Value& at, Findings& findings, const std::string& what,
-                    const std::string& name, const std::vector<std::string>& known) {
+                    const std::string& name, const std::vector<std::string>& names) {
+  std::vector<std::string> known;  // each once, in their order
+  std::set<std::string_view> seen;
+  for (const std::string& one : names) {
+    if (seen.insert(one).second) known.push_back(one);
+  }
   const std::string near = nearest_name(name, known);
   std::string message = "there is no " + what + " \"" + name.substr(0, 100) + "\"";
   message += known.empty() ? "; none is defined" : "; there is " + listing(known);

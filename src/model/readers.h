@@ -40,7 +40,7 @@ void check_running(const ClusterDraft& draft, Findings& findings);
 
 // Reports a name that is not among the known ones, with the nearest.
 void report_unknown(const Value& at, Findings& findings, const std::string& what,
-                    const std::string& name, const std::vector<std::string>& known);
+                    const std::string& name, const std::vector<std::string>& names);
 
 // The field of a place if it is there, else the place itself: where to point.
 const Value& field_of(const Value& place, std::initializer_list<std::string_view> path);

@@ -37,7 +37,7 @@ RoleSpec read_role(const Value& value, Findings& findings, const ClusterLimits& 
   return role;
 }
 
-constexpr std::string_view kRoleFields[] = {
+constexpr std::string_view kRoleFields[] = {"role",
     "count",         "min",          "gpu",      "cpu",         "memory",  "resources", "numa", "nodeTypes",
     "deviceClasses", "nodeSelector", "affinity", "tolerations", "segments"};
 
