@@ -150,55 +150,93 @@ class Oracle {
   std::vector<Rational> share_;
 };
 
-// Few distinct values, so that ties, exact fits and empty phases are frequent.
-rc::Gen<std::int64_t> amounts(std::int64_t unit, std::int64_t scale) {
+// Few distinct values, so that ties, exact fits and empty phases are frequent; or, in a case that
+// is `large`, any values up to the scale, so that every bit of a score matters.
+rc::Gen<std::int64_t> amounts(std::int64_t unit, std::int64_t scale, bool large) {
+  const auto any = rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::int64_t>(0, scale + 1));
+  if (large) return any;
   return rc::gen::weightedOneOf<std::int64_t>({
       {3, rc::gen::map(rc::gen::inRange<std::int64_t>(0, 12),
                        [unit](std::int64_t n) { return n * unit; })},
       {2, rc::gen::inRange<std::int64_t>(0, 12 * unit + 1)},
-      {1, rc::gen::inRange<std::int64_t>(0, scale + 1)},
+      {1, any},
   });
 }
 
-rc::Gen<std::int64_t> or_unlimited(rc::Gen<std::int64_t> gen) {
-  return rc::gen::weightedOneOf<std::int64_t>({{1, rc::gen::just(kUnlimited)}, {3, gen}});
+DivisionQueue any_queue(std::int64_t unit, std::int64_t scale, bool large) {
+  const auto amount = amounts(unit, scale, large);
+  DivisionQueue q;
+  q.rank = *rc::gen::element(100, 100, 100, 100, 200, -5);
+  // Quotas of a large case are small, else phase 2 would have nothing.
+  q.quota =
+      *rc::gen::weightedOneOf<std::int64_t>({{4, rc::gen::just<std::int64_t>(0)},
+                                             {1, rc::gen::just(kUnlimited)},
+                                             {3, large ? amounts(unit, scale / 8, true) : amount}});
+  if (large && q.quota == kUnlimited && *rc::gen::inRange(0, 4) > 0) q.quota = 0;
+  q.limit = *rc::gen::weightedOneOf<std::int64_t>({{3, rc::gen::just(kUnlimited)}, {1, amount}});
+  q.over_quota_weight = *rc::gen::element<std::int64_t>(1000, 1000, 1000, 1000, 0, 1, 500, 2000,
+                                                        333, kMaxDivisionWeight);
+  q.requested = *amount;
+  q.usage_ppb = *rc::gen::weightedOneOf<std::int64_t>(
+      {{2, rc::gen::just<std::int64_t>(0)},
+       {4, rc::gen::inRange<std::int64_t>(0, 400'000'001)},
+       {1, rc::gen::element<std::int64_t>(250'000'000, 500'000'000, kMaxDivisionUsage)}});
+  q.created = *rc::gen::inRange<std::int64_t>(0, 3);
+  return q;
 }
 
 rc::Gen<Case> cases(std::size_t most) {
   return rc::gen::exec([most] {
     Case c;
     c.unit = *rc::gen::element<std::int64_t>(1, 1000, 1000, 7);
+    const bool large = *rc::gen::inRange(0, 3) == 0;
     const auto scale = *rc::gen::element<std::int64_t>(
         20 * c.unit, 1000 * c.unit, std::int64_t{1} << 40, std::int64_t{1} << 61);
-    c.total = *amounts(c.unit, scale);
+    c.total = *amounts(c.unit, scale, large);
     c.k_milli = *rc::gen::element<std::int64_t>(0, 0, 500, 1000, 3700, kMaxDivisionK);
     const auto count = *rc::gen::inRange<std::size_t>(1, most + 1);
     const auto depth_bias = *rc::gen::inRange(0, 4);
     std::vector<bool> has_child(count, false);
     for (std::size_t i = 0; i < count; ++i) {
-      DivisionQueue q;
+      DivisionQueue q = any_queue(c.unit, scale, large);
       if (i > 0 && *rc::gen::inRange(0, 4) < depth_bias) {
         q.parent = static_cast<std::int32_t>(*rc::gen::inRange<std::size_t>(0, i));
         has_child[static_cast<std::size_t>(q.parent)] = true;
       }
-      q.rank = *rc::gen::element(100, 100, 100, 200, -5);
-      q.quota = *or_unlimited(amounts(c.unit, scale));
-      if (*rc::gen::inRange(0, 2) == 0) q.quota = 0;
-      q.limit = *rc::gen::weightedOneOf<std::int64_t>(
-          {{3, rc::gen::just(kUnlimited)}, {1, amounts(c.unit, scale)}});
-      q.over_quota_weight = *rc::gen::element<std::int64_t>(1000, 1000, 1000, 0, 1, 500, 2000, 333,
-                                                            kMaxDivisionWeight);
-      q.requested = *amounts(c.unit, scale);
-      q.usage_ppb = *rc::gen::weightedOneOf<std::int64_t>(
-          {{2, rc::gen::just<std::int64_t>(0)},
-           {4, rc::gen::inRange<std::int64_t>(0, 1'000'000'001)},
-           {1, rc::gen::element<std::int64_t>(250'000'000, 500'000'000, kMaxDivisionUsage)}});
-      q.created = *rc::gen::inRange<std::int64_t>(0, 3);
       q.id = static_cast<std::int64_t>(i);
       c.queues.push_back(q);
     }
     for (std::size_t i = 0; i < count; ++i) {
       if (has_child[i] && *rc::gen::inRange(0, 3) > 0) c.queues[i].requested = kSumOfChildren;
+    }
+    return c;
+  });
+}
+
+// Siblings of which one misses exactly its f of the first round (3.2.e): weights of small whole
+// numbers, and that many units to divide, times a factor.
+rc::Gen<Case> exact_fits() {
+  return rc::gen::exec([] {
+    Case c;
+    c.unit = *rc::gen::element<std::int64_t>(1, 1000);
+    const auto count = *rc::gen::inRange<std::size_t>(2, 8);
+    std::int64_t weights = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      DivisionQueue q;
+      q.over_quota_weight = *rc::gen::inRange<std::int64_t>(1, 9);
+      weights += q.over_quota_weight;
+      q.requested = 100 * c.unit;
+      q.id = static_cast<std::int64_t>(i);
+      c.queues.push_back(q);
+    }
+    c.total = *rc::gen::inRange<std::int64_t>(1, 40) * c.unit;
+    DivisionQueue& q = c.queues[*rc::gen::inRange<std::size_t>(0, count)];
+    // f is whole for this queue at least, in base units.
+    const std::int64_t in_parts = c.total * q.over_quota_weight;
+    q.requested = in_parts / weights;
+    if (in_parts % weights != 0) {
+      c.total = (in_parts / weights + 1) * weights;
+      q.requested = (in_parts / weights + 1) * q.over_quota_weight;
     }
     return c;
   });
@@ -229,6 +267,9 @@ TEST(DivisionOracle, AgreesOnRandomTrees) {
     for (int i = 0; i < 60; ++i) check(*cases(6));
   }));
   RC_ASSERT(rc::check("wider trees", [&] { check(*cases(40)); }));
+  RC_ASSERT(rc::check("exact fits", [&] {
+    for (int i = 0; i < 20; ++i) check(*exact_fits());
+  }));
 }
 
 RC_GTEST_PROP(DivisionProperty, TraceAddsUpToTheShares, ()) {
