@@ -17,7 +17,6 @@ struct Noter {
   }
   void operator()(const sched::PoolDefined& e) const { symbols.pools[e.pool.name] = e.pool; }
   void operator()(const sched::NodeUpserted& e) const { symbols.nodes[e.node.name] = e.node; }
-  void operator()(const sched::NodeRemoved& e) const { symbols.nodes.erase(e.node); }
   void operator()(const sched::NodeConditionChanged& e) const {
     const auto it = symbols.nodes.find(e.node);
     if (it == symbols.nodes.end()) return;
@@ -32,7 +31,6 @@ struct Noter {
     }
   }
   void operator()(const sched::QueueUpserted& e) const { symbols.queues[e.queue.name] = e.queue; }
-  void operator()(const sched::QueueRemoved& e) const { symbols.queues.erase(e.queue); }
   void operator()(const sched::WorkloadSubmitted& e) const {
     symbols.workloads[e.workload.name] = e.workload;
   }
@@ -53,7 +51,8 @@ struct Noter {
       }
     }
   }
-  // A workload that ended stays known by name: expectations may speak of it.
+  // What was removed stays known by name: expectations may speak of it, and only the core knows
+  // whether it was removed indeed.
   template <class Other>
   void operator()(const Other&) const {}
 };
