@@ -12,7 +12,8 @@ if(FAIRLEAD_WERROR)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Known false alarms of g++ 12 and 13 in code of the standard library that was inlined into ours.
-  add_compile_options(-Wno-restrict -Wno-dangling-reference)
+  add_compile_options(
+    -Wno-restrict -Wno-dangling-reference -Wno-maybe-uninitialized -Wno-stringop-overread)
 else()
   # g++'s -Wconversion leaves these out; both compilers shall ask for the same.
   add_compile_options(-Wno-sign-conversion -Wno-implicit-int-float-conversion)

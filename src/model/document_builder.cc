@@ -157,8 +157,11 @@ void DocumentBuilder::check_duplicates(const Value& map) {
   std::vector<const Value*> members;
   members.reserve(map.items_.size());
   for (const Value& member : map.items_) members.push_back(&member);
-  std::stable_sort(members.begin(), members.end(),
-                   [](const Value* a, const Value* b) { return a->key_ < b->key_; });
+  // Equal keys in the order of the file: all members lie in one vector.
+  std::sort(members.begin(), members.end(), [](const Value* a, const Value* b) {
+    const int order = a->key_.compare(b->key_);
+    return order != 0 ? order < 0 : a < b;
+  });
   for (std::size_t i = 1; i < members.size(); ++i) {
     if (members[i]->key_ != members[i - 1]->key_ || problems_.size() >= 100) continue;
     problems_.push_back(DocumentProblem{

@@ -20,10 +20,11 @@ long line_of(const Error& error) {
 }
 
 std::vector<Error> by_line(std::vector<Error>& kept, std::size_t& count, const std::string& file) {
-  std::vector<Error> out = std::move(kept);
-  std::stable_sort(out.begin(), out.end(), [](const Error& a, const Error& b) {
-    return line_of(a) < line_of(b);
-  });
+  std::vector<std::pair<long, std::size_t>> order;  // line, then as found
+  for (std::size_t i = 0; i < kept.size(); ++i) order.emplace_back(line_of(kept[i]), i);
+  std::sort(order.begin(), order.end());
+  std::vector<Error> out;
+  for (const auto& [line, i] : order) out.push_back(std::move(kept[i]));
   if (count > out.size()) {
     Error more;
     more.where = file;

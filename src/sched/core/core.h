@@ -1,0 +1,198 @@
+// The scheduling core's state and its parts: what Scheduler (sched/scheduler.h) forwards to.
+//
+// events.cc    takes deltas            nodes.cc     nodes and pools coming, changing, leaving
+// progress.cc  tasks starting, ending  wants.cc     what a workload waits for next, and its demand
+// decide.cc    one decision            pass.cc      the service order over one pool
+// explain.cc   why a workload waits    views.cc     read-only views    verify.cc  invariants
+//
+// Invariant (I11): everything kept incrementally equals a rebuild from the tasks; verify() checks.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "sched/order/gates.h"
+#include "sched/order/pending.h"
+#include "sched/order/service_order.h"
+#include "sched/place/gang.h"
+#include "sched/place/placement_pool.h"
+#include "sched/scheduler.h"
+#include "sched/share/usage.h"
+#include "sched/state/queue_tree.h"
+#include "sched/state/workload_table.h"
+
+namespace fairlead::sched {
+
+// One pool with everything the core keeps about it.
+struct PoolCore {
+  PoolCore(std::unique_ptr<PlacementPool> pool, UsageHistory history)
+      : placement(std::move(pool)), usage(std::move(history)) {}
+
+  std::unique_ptr<PlacementPool> placement;
+  UsageHistory usage;
+  std::vector<NodeId> members;        // in the order in which they were added
+  std::vector<std::int64_t> rates;    // 2.7, thousandths, by ClassId
+  std::vector<std::int64_t> devices;  // healthy devices of usable nodes, by ClassId
+  std::uint64_t charge_version = 0;   // rises when a least charge may have changed
+  bool share_dirty = true;
+  bool full_pass = true;  // something may have become possible; else only fresh buckets are tried
+  std::vector<BucketId> fresh;
+
+  PoolState& state() { return placement->state; }
+  const PoolState& state() const { return placement->state; }
+};
+
+class Core {
+ public:
+  explicit Core(SchedulerOptions options);
+
+  // events.cc
+  Result<void> apply(Instant now, const Event& event);
+  Result<void> admit(const WorkloadSpec& spec);
+
+  // decide.cc
+  std::vector<Decision> decide(Instant now);
+  Instant next_wakeup();
+
+  // explain.cc
+  Result<Explanation> explain(const std::string& name);
+
+  // views.cc
+  std::optional<WorkloadView> workload_view(const std::string& name) const;
+  std::optional<QueueView> queue_view(const std::string& name, const std::string& pool);
+  std::optional<NodeView> node_view(const std::string& name) const;
+  std::optional<PoolView> pool_view(const std::string& name) const;
+  std::vector<std::string> workload_names() const;
+  std::vector<std::string> queue_names() const;
+  std::vector<std::string> node_names() const;
+  std::vector<std::string> pool_names() const;
+  std::vector<std::pair<std::string, std::int64_t>> counters() const;
+
+  // verify.cc
+  Result<void> verify();
+
+  const WorkloadTable& workloads() const { return workloads_; }
+  const NodeState& node(NodeId id) const { return nodes_[id.index()]; }
+  const std::string& pool_name(PoolId id) const { return pools_[id.index()]->state().spec.name; }
+  std::size_t pending_count() const { return workloads_.size() - running_workloads_; }
+  std::size_t running_count() const { return running_workloads_; }
+
+ private:
+  friend class Pass;
+  friend class Explainer;
+
+  // events.cc: one per event that is not about nodes or tasks
+  Result<void> on(const TopologyDefined& e);
+  Result<void> on(const DeviceClassDefined& e);
+  Result<void> on(const PoolDefined& e);
+  Result<void> on(const QueueUpserted& e);
+  Result<void> on(const QueueRemoved& e);
+  Result<void> on(const WorkloadSubmitted& e);
+  Result<void> on(const WorkloadAdopted& e);
+  Result<void> on(const WorkloadChanged& e);
+  Result<void> on(const WorkloadRemoved& e);
+  Result<void> on(const MixStated& e);
+  Result<void> on(const TimePassed&) { return {}; }
+  Result<void> check_spec(const WorkloadSpec& spec) const;
+  Result<void> check_goal(const WorkloadSpec& spec, const TopologyGoal& goal, const std::string& what) const;
+  Result<void> check_possible(const WorkloadSpec& spec);
+  WorkloadId add_workload(const WorkloadSpec& spec);
+  void observe(const Shape& shape);
+  void recharge(PoolId pool);
+  void set_rates(PoolCore& pool);
+
+  // nodes.cc
+  Result<void> on(const NodeUpserted& e);
+  Result<void> on(const NodeRemoved& e);
+  Result<void> on(const NodeConditionChanged& e);
+  Result<void> on(const DeviceHealthChanged& e);
+  Result<NodeRoom> empty_room(const NodeSpec& spec);
+  PoolId pool_named(const std::string& name);
+  PoolId find_pool(const std::string& name) const;
+  void count_capacity(const NodeState& node, std::int64_t sign);
+  void node_changed(NodeId id);
+  void resettle(NodeId id, const std::vector<std::string>& old_devices);
+  void lose_all(NodeId id);
+  void ensure_ordered(PoolCore& pool);
+
+  // progress.cc
+  Result<void> on(const TaskEnded& e);
+  Result<void> on(const WorkloadRequeued& e);
+  Result<void> on(const StartRefused& e);
+  void start_task(WorkloadId id, PoolId pool, TaskPlacement placement, bool non_preemptible);
+  void stop_task(WorkloadId id, std::int32_t role, std::int32_t index, TaskState then);
+  void stop_all(WorkloadId id);
+  void after_change(WorkloadId id);
+  void finish(WorkloadId id, bool succeeded);
+  void remove_workload(WorkloadId id);
+  TaskSlot& task_slot(WorkloadRecord& w, std::int32_t role, std::int32_t index);
+
+  // wants.cc
+  void refresh_wants(WorkloadId id);
+  void withdraw_wants(WorkloadId id);
+  void add_entry(WorkloadId id, EntryKind kind, std::int32_t role, std::int32_t tasks, bool alone,
+                 std::vector<std::pair<TaskClassId, std::int64_t>> needs, bool non_preemptible);
+  void refresh_demand(WorkloadId id);
+  ResourceVector least_charge(PoolCore& pool, TaskClassId task_class) const;
+  bool charge_varies(const PoolCore& pool, TaskClassId task_class) const;
+  const ResourceVector& demand_in(Requirement& requirement, PoolId pool);
+  std::int64_t gpu_charge(const PoolCore& pool, const TaskClass& task, const TaskPlacement& placement) const;
+  std::int64_t cost_rate(const PoolCore& pool, const TaskClass& task, const TaskPlacement& placement) const;
+  ResourceVector amounts(const TaskClass& task, std::int64_t gpu) const;
+  std::int64_t minus_priority(const WorkloadRecord& w, PoolId pool) const;
+  EntryKey entry_key(WorkloadId id, const Entry& entry) const;
+  std::int32_t wanted(const WorkloadRecord& w, const Shape& shape, std::size_t role) const;
+  std::vector<std::int32_t> pending_indices(const WorkloadRecord& w, const Shape& shape, std::size_t role,
+                                            std::int32_t most) const;
+  bool has_goal(const Shape& shape, std::size_t role) const;
+  void rekey_aged(PoolId pool);
+
+  // decide.cc
+  void wake();
+  void divide(PoolCore& pool);
+  bool quick_fit(PoolCore& pool, const Requirement& requirement);
+  enum class Attempt : std::uint8_t { kStarted, kNoRoom, kGateShut };
+  Attempt attempt(PoolCore& pool, BucketId bucket, WorkloadId id);
+  GangRequest request_for(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement) const;
+  std::vector<SlotRange> ranges_for(PoolCore& pool, const WorkloadRecord& w, const Shape& shape) const;
+  Goal compile(const PoolCore& pool, const TopologyGoal& goal) const;
+  GangOutcome place(PoolCore& pool, const WorkloadRecord& w, GangRequest& request);
+  bool within_gates(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
+                    const GangRequest& request, const std::vector<TaskPlacement>& tasks);
+
+  bool place_cheaper(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
+                     const GangRequest& request, GangOutcome& outcome);
+
+  SchedulerOptions options_;
+  ResourceNames resources_;
+  DeviceClasses devices_;
+  TaskClasses classes_;
+  Shapes shapes_;
+  QueueTree queues_;
+  WorkloadTable workloads_;
+  PendingSet pending_;
+  std::vector<std::string> levels_;
+  std::vector<NodeState> nodes_;
+  std::vector<NodeId> free_nodes_;
+  std::map<std::string, NodeId> node_by_name_;
+  std::vector<std::unique_ptr<PoolCore>> pools_;
+  std::map<std::string, PoolId> pool_by_name_;
+  // Workloads that back off, by when they may be tried again.
+  std::priority_queue<std::pair<Instant, WorkloadId>, std::vector<std::pair<Instant, WorkloadId>>,
+                      std::greater<>> backing_off_;
+  std::vector<Decision> decisions_;  // made by apply(), handed out by the next decide()
+  std::size_t running_workloads_ = 0;
+  std::int64_t next_sequence_ = 0;
+  Instant now_{INT64_MIN};
+  Instant last_decided_{INT64_MIN};
+  bool gates_follow_time_ = false;  // some queue has windows or a budget
+  std::int64_t placements_ = 0;
+  std::int64_t attempts_ = 0;
+};
+
+}  // namespace fairlead::sched

@@ -1,0 +1,265 @@
+// One decision: pools in the order of their definition, stage by stage of the workloads' pool lists.
+#include <algorithm>
+
+#include "base/check.h"
+#include "sched/core/pass.h"
+
+namespace fairlead::sched {
+
+// Time moved: back-offs end, windows open, budgets renew, priorities age.
+void Core::wake() {
+  while (!backing_off_.empty() && backing_off_.top().first <= now_) {
+    const WorkloadId id = backing_off_.top().second;
+    backing_off_.pop();
+    const WorkloadRecord& w = workloads_.get(id);
+    if (!w.alive || w.retry_at > now_ || !w.entries.empty()) continue;
+    refresh_wants(id);
+  }
+  if (now_ == last_decided_) return;
+  for (auto& pool : pools_) {
+    if (gates_follow_time_) pool->full_pass = true;
+    if (pool->state().spec.k_value_milli > 0) pool->share_dirty = true;
+    rekey_aged(pool->state().id);
+  }
+}
+
+void Core::divide(PoolCore& pool) {
+  if (!pool.share_dirty) return;
+  pool.share_dirty = false;
+  std::vector<std::vector<std::int64_t>> usage;
+  if (pool.state().spec.k_value_milli > 0) {
+    usage.assign(resources_.size(), std::vector<std::int64_t>(queues_.size(), 0));
+    for (std::size_t r = 0; r < usage.size(); ++r) {
+      for (std::size_t q = 0; q < queues_.size(); ++q) usage[r][q] = pool.usage.usage_ppb(now_, q, r);
+    }
+  }
+  queues_.divide(pool.state().id, pool.state().capacity, pool.state().spec.k_value_milli, usage);
+}
+
+std::vector<Decision> Core::decide(Instant now) {
+  FAIRLEAD_CHECK(now >= now_, "time does not go back");
+  now_ = now;
+  wake();
+  std::int32_t stages = 0;
+  std::vector<std::vector<BucketId>> candidates(pools_.size());
+  for (auto& pool : pools_) {
+    const PoolId id = pool->state().id;
+    auto& list = candidates[id.index()];
+    pool->fresh.clear();
+    list = pending_.take_fresh(id);
+    if (pool->full_pass) {
+      list.clear();
+      for (const RequirementId r : pending_.requirements_in(id)) {
+        const auto& buckets = pending_.requirement(r).in(id).buckets;
+        list.insert(list.end(), buckets.begin(), buckets.end());
+      }
+    }
+    if (list.empty()) continue;
+    ensure_ordered(*pool);
+    divide(*pool);
+    for (const BucketId b : list) {
+      stages = std::max(stages, 1 + pending_.requirement(pending_.bucket(b).requirement).in(id).stage);
+    }
+  }
+  for (std::int32_t stage = 0; stage < stages; ++stage) {
+    for (auto& pool : pools_) {
+      auto& list = candidates[pool->state().id.index()];
+      list.insert(list.end(), pool->fresh.begin(), pool->fresh.end());
+      pool->fresh.clear();
+      if (!list.empty()) Pass(*this, *pool).run(list, stage);
+    }
+  }
+  for (auto& pool : pools_) {
+    pool->full_pass = false;
+    pool->fresh.clear();
+  }
+  last_decided_ = now_;
+  return std::exchange(decisions_, {});
+}
+
+Instant Core::next_wakeup() {
+  Instant next = backing_off_.empty() ? kNever : backing_off_.top().first;
+  if (gates_follow_time_) {
+    for (const QueueId q : queues_.parents_first()) {
+      if (queues_.leaf(q) && queues_.get(q).workloads > 0) {
+        next = std::min(next, next_gate_change(queues_, q, now_));
+      }
+    }
+  }
+  return next;
+}
+
+// Whether each class alone has enough places. Cost: O(classes of the requirement) beside catching up.
+bool Core::quick_fit(PoolCore& pool, const Requirement& requirement) {
+  return std::all_of(requirement.needs.begin(), requirement.needs.end(), [&](const auto& need) {
+    return pool.placement->index(need.first).total() >= need.second;
+  });
+}
+
+Goal Core::compile(const PoolCore& pool, const TopologyGoal& goal) const {
+  const auto level = [&](const std::string& name) -> Level {
+    if (name.empty()) return kWholePool;
+    if (name == "host") return pool.state().host_level();
+    return static_cast<Level>(std::find(levels_.begin(), levels_.end(), name) - levels_.begin());
+  };
+  return {level(goal.within), level(goal.prefer), goal.fewest_hosts};
+}
+
+namespace {
+
+// The range that a goal confines further tasks to, given one that runs. The whole pool if it does not.
+SlotRange pin(const PoolCore& pool, const Goal& goal, const NodeState& node) {
+  if (goal.within == kWholePool || node.pool != pool.state().id) return pool.state().all();
+  const SlotRange range = pool.state().domain_of(goal.within, node.slot);
+  return range.size() > 0 ? range : pool.state().all();
+}
+
+}  // namespace
+
+// Where the workload's next tasks may lie, best first: all of the pool, or near what runs already.
+std::vector<SlotRange> Core::ranges_for(PoolCore& pool, const WorkloadRecord& w,
+                                                   const Shape& shape) const {
+  const Goal goal = compile(pool, shape.topology);
+  if (w.running == 0 || (goal.within == kWholePool && goal.prefer == kWholePool)) {
+    return {pool.state().all()};
+  }
+  for (const RoleProgress& progress : w.roles) {
+    for (const TaskSlot& slot : progress.tasks) {
+      if (slot.state != TaskState::kRunning) continue;
+      const NodeState& node = nodes_[slot.placement.node.index()];
+      std::vector<SlotRange> out;
+      Goal near = goal;
+      near.within = std::max(goal.within, goal.prefer);
+      out.push_back(pin(pool, near, node));
+      const SlotRange wide = pin(pool, goal, node);
+      if (wide != out.front()) out.push_back(wide);
+      return out;
+    }
+  }
+  return {pool.state().all()};
+}
+
+GangRequest Core::request_for(PoolCore& pool, const WorkloadRecord& w,
+                                         const Requirement& requirement) const {
+  const Shape& shape = shapes_.get(w.shape);
+  GangRequest request;
+  request.range = pool.state().all();
+  request.goal = compile(pool, shape.topology);
+  for (std::size_t r = 0; r < shape.roles.size(); ++r) {
+    if (requirement.role >= 0 && static_cast<std::size_t>(requirement.role) != r) continue;
+    const RoleSpec& spec = shape.roles[r];
+    const RoleProgress& progress = w.roles[r];
+    const std::int32_t n =
+        requirement.role >= 0 ? requirement.tasks : spec.min - progress.running - progress.succeeded;
+    if (n <= 0) continue;
+    GangRole role;
+    role.role = static_cast<std::int32_t>(r);
+    role.task_class = shape.classes[r];
+    role.indices = pending_indices(w, shape, r, n);
+    role.goal = compile(pool, spec.topology);
+    role.segment_size = spec.segment_size;
+    role.segment_goal = compile(pool, spec.segment_topology);
+    for (std::size_t i = 0; i < progress.tasks.size() && progress.running > 0; ++i) {
+      const TaskSlot& slot = progress.tasks[i];
+      if (slot.state != TaskState::kRunning) continue;
+      const NodeState& node = nodes_[slot.placement.node.index()];
+      if (role.goal.within != kWholePool) role.pinned = pin(pool, role.goal, node);
+      if (role.segment_size > 0 && role.segment_goal.within != kWholePool) {
+        const auto number = static_cast<std::int32_t>(i) / role.segment_size;
+        role.pinned_segments.emplace_back(number, pin(pool, role.segment_goal, node));
+      }
+    }
+    request.roles.push_back(std::move(role));
+  }
+  return request;
+}
+
+GangOutcome Core::place(PoolCore& pool, const WorkloadRecord& w, GangRequest& request) {
+  GangOutcome outcome;
+  for (const SlotRange range : ranges_for(pool, w, shapes_.get(w.shape))) {
+    request.range = range;
+    outcome = GangPlacer(*pool.placement, options_.search_steps).place(request);
+    if (outcome.verdict == GangVerdict::kPlaced) break;
+  }
+  return outcome;
+}
+
+// 5.1, 5.2 with what the devices really cost (2.3, 2.7), where that depends on where tasks land.
+bool Core::within_gates(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
+                                   const GangRequest& request, const std::vector<TaskPlacement>& tasks) {
+  ResourceVector demand;
+  for (const TaskPlacement& t : tasks) {
+    const auto role = std::find_if(request.roles.begin(), request.roles.end(),
+                                   [&](const GangRole& r) { return r.role == t.role; });
+    const TaskClass& task = classes_.get(role->task_class);
+    demand.add(amounts(task, gpu_charge(pool, task, t)));
+  }
+  const GateRequest gate{pool.state().id, w.queue, &demand, requirement.non_preemptible};
+  return gates_open(queues_, resources_, gate, now_, nullptr);
+}
+
+Core::Attempt Core::attempt(PoolCore& pool, BucketId bucket_id, WorkloadId id) {
+  ++attempts_;
+  const Bucket& bucket = pending_.bucket(bucket_id);
+  Requirement& requirement = pending_.requirement(bucket.requirement);
+  const GateRequest gate{bucket.pool, bucket.queue, &demand_in(requirement, bucket.pool),
+                         requirement.non_preemptible};
+  if (!gates_open(queues_, resources_, gate, now_, nullptr)) return Attempt::kGateShut;
+  const WorkloadRecord& w = workloads_.get(id);
+  GangRequest request = request_for(pool, w, requirement);
+  GangOutcome outcome = place(pool, w, request);
+  requirement.in(bucket.pool).ran_out = outcome.verdict == GangVerdict::kRanOut;
+  if (outcome.verdict != GangVerdict::kPlaced) return Attempt::kNoRoom;
+  const bool varies = std::any_of(requirement.needs.begin(), requirement.needs.end(),
+                                  [&](const auto& need) { return charge_varies(pool, need.first); });
+  if (varies && !within_gates(pool, w, requirement, request, outcome.tasks)) {
+    GangPlacer::release(*pool.placement, request, outcome.tasks);
+    if (!place_cheaper(pool, w, requirement, request, outcome)) return Attempt::kGateShut;
+  }
+  // Copies: committing withdraws the entry, and with it perhaps bucket and requirement.
+  const bool non_preemptible = requirement.non_preemptible;
+  const bool growth = requirement.kind == EntryKind::kExtra || (requirement.role >= 0 && w.running > 0);
+  const PoolId pool_id = bucket.pool;
+  withdraw_wants(id);
+  Started started{id, pool_id, growth, outcome.tasks};
+  for (TaskPlacement& t : outcome.tasks) start_task(id, pool_id, std::move(t), non_preemptible);
+  refresh_wants(id);
+  decisions_.push_back(std::move(started));
+  return Attempt::kStarted;
+}
+
+// The dear device classes are ruled out one after the other until the gates admit the charge.
+bool Core::place_cheaper(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
+                                    const GangRequest& request, GangOutcome& outcome) {
+  std::vector<std::pair<std::int64_t, std::size_t>> by_rate;
+  for (std::size_t c = 0; c < pool.devices.size(); ++c) {
+    if (pool.devices[c] == 0) continue;
+    std::int64_t dearest = 0;
+    for (const GangRole& role : request.roles) {
+      const TaskClass& task = classes_.get(role.task_class);
+      if (!task.needs_gpu() || !task.on_device[c].allowed) continue;
+      dearest = std::max(dearest, task.on_device[c].charge_milli * (c < pool.rates.size() ? pool.rates[c] : kMilli));
+    }
+    by_rate.emplace_back(dearest, c);
+  }
+  std::sort(by_rate.begin(), by_rate.end());
+  while (by_rate.size() > 1) {
+    const std::int64_t dearest = by_rate.back().first;
+    while (!by_rate.empty() && by_rate.back().first == dearest) by_rate.pop_back();
+    if (by_rate.empty()) return false;
+    std::vector<std::string> names;
+    for (const auto& [rate, c] : by_rate) names.push_back(devices_.get(ClassId(c)).name);
+    std::sort(names.begin(), names.end());
+    GangRequest confined = request;
+    for (GangRole& role : confined.roles) {
+      if (classes_.get(role.task_class).needs_gpu()) role.task_class = classes_.confined(role.task_class, names);
+    }
+    outcome = place(pool, w, confined);
+    if (outcome.verdict != GangVerdict::kPlaced) return false;
+    if (within_gates(pool, w, requirement, confined, outcome.tasks)) return true;
+    GangPlacer::release(*pool.placement, confined, outcome.tasks);
+  }
+  return false;
+}
+
+}  // namespace fairlead::sched

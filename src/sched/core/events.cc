@@ -1,0 +1,517 @@
+// Deltas that are not about nodes or running tasks: definitions, queues, workloads.
+#include <algorithm>
+#include <set>
+
+#include "base/check.h"
+#include "sched/core/core.h"
+#include "sched/explain/explainer.h"
+
+namespace fairlead::sched {
+namespace {
+
+// Roles, tasks and amounts that the core can count without overflow.
+constexpr std::size_t kMostRoles = 256;
+constexpr std::int32_t kMostTasks = 1'000'000;
+
+Error bad(const WorkloadSpec& spec, std::string field, std::string message, std::string cure = {}) {
+  Error error;
+  error.code = ErrorCode::kInvalidArgument;
+  error.field = std::move(field);
+  error.message = "workload '" + spec.name + "': " + std::move(message);
+  error.cure = std::move(cure);
+  return error;
+}
+
+Result<void> check_request(const WorkloadSpec& spec, const RoleSpec& role) {
+  const std::string at = "roles[" + role.name + "].";
+  const GpuRequest& gpu = role.request.gpu;
+  if (!gpu.none() && gpu.count < 1) return fail(bad(spec, at + "gpu.count", "asks " + std::to_string(gpu.count) + " devices; at least 1"));
+  if (gpu.kind == GpuRequestKind::kPortion && (gpu.portion.value < 1 || gpu.portion.value > 999)) {
+    return fail(bad(spec, at + "gpu.portion", "a portion lies above 0 and below 1", "ask whole devices by number instead"));
+  }
+  if (gpu.kind == GpuRequestKind::kMemory && gpu.memory.value < 1) {
+    return fail(bad(spec, at + "gpu.memory", "device memory must be above 0 MiB"));
+  }
+  if (gpu.kind == GpuRequestKind::kMig && gpu.mig_profile.empty()) {
+    return fail(bad(spec, at + "gpu.mig", "names no MIG profile"));
+  }
+  if (role.request.cpu.value < 0 || role.request.cpu.value > kMaxAmount) {
+    return fail(bad(spec, at + "cpu", "CPU lies from 0 to 2^40 milli"));
+  }
+  if (role.request.memory.value < 0 || role.request.memory.value > (kMaxAmount << 16)) {
+    return fail(bad(spec, at + "memory", "memory lies from 0 to 2^56 bytes"));
+  }
+  for (const auto& [name, amount] : role.request.extended) {
+    if (amount < 0 || amount > kMaxAmount) return fail(bad(spec, at + name, "an amount lies from 0 to 2^40"));
+  }
+  return {};
+}
+
+}  // namespace
+
+Core::Core(SchedulerOptions options)
+    : options_(std::move(options)), classes_(resources_, devices_), queues_(resources_) {
+  resources_.intern("gpu");
+  resources_.intern("cpu");
+  resources_.intern("memory");
+}
+
+Result<void> Core::apply(Instant now, const Event& event) {
+  FAIRLEAD_CHECK(now >= now_, "time does not go back");
+  now_ = now;
+  return std::visit([this](const auto& e) { return on(e); }, event);
+}
+
+Result<void> Core::on(const TopologyDefined& e) {
+  if (!node_by_name_.empty()) {
+    return fail(ErrorCode::kConflict, "topology levels are defined before the first node");
+  }
+  std::set<std::string> seen;
+  for (const std::string& level : e.levels) {
+    if (level.empty() || level == "host" || !seen.insert(level).second) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "topology level '" + level + "' is empty, named twice, or the implied 'host'");
+    }
+  }
+  levels_ = e.levels;
+  return {};
+}
+
+Result<void> Core::on(const DeviceClassDefined& e) {
+  const DeviceClass& c = e.device_class;
+  if (c.name.empty() || c.memory.value <= 0 || c.memory.value > kMaxAmount) {
+    return fail(ErrorCode::kInvalidArgument, "device class '" + c.name + "' needs a name and memory above 0 MiB");
+  }
+  if (c.mig_memory_slices < 0 || c.mig_memory_slices > 16 || c.mig_compute_slices < 0) {
+    return fail(ErrorCode::kInvalidArgument, "device class '" + c.name + "' has from 0 to 16 MIG memory slices");
+  }
+  for (const MigProfile& p : c.mig_profiles) {
+    bool legal = p.compute_slices >= 0 && p.memory_slices > 0 && p.memory.value > 0 && !p.starts.empty();
+    for (const std::int32_t s : p.starts) legal = legal && s >= 0 && s + p.memory_slices <= c.mig_memory_slices;
+    if (!legal) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "MIG profile '" + p.name + "' of '" + c.name + "' does not lie on the device's slices");
+    }
+  }
+  if (const DeviceClass* known = devices_.find(c.name)) {
+    if (*known == c) return {};
+    return fail(ErrorCode::kConflict, "device class '" + c.name + "' is defined already, and differently",
+                "give the other one a name of its own");
+  }
+  devices_.define(c);
+  classes_.refresh();
+  for (auto& pool : pools_) set_rates(*pool);
+  return {};
+}
+
+Result<void> Core::on(const PoolDefined& e) {
+  const PoolSpec& spec = e.pool;
+  if (spec.name.empty()) return fail(ErrorCode::kInvalidArgument, "a pool needs a name");
+  for (const auto& [name, rate] : spec.exchange_rates) {
+    if (rate < 1 || rate > 1'000'000) {
+      return fail(ErrorCode::kInvalidArgument, "pool '" + spec.name + "': the exchange rate of '" + name +
+                                                   "' lies from 0.001 to 1000");
+    }
+  }
+  if (spec.usage_half_life.ms <= 0 || spec.usage_window_length.ms <= 0) {
+    return fail(ErrorCode::kInvalidArgument, "pool '" + spec.name + "': half-life and window lie above 0");
+  }
+  FAIRLEAD_ASSIGN(std::unique_ptr<Scorer> scorer, make_scorer(options_.placement, spec));
+  PoolId id = find_pool(spec.name);
+  if (!id.valid()) {
+    id = PoolId(pools_.size());
+    pools_.push_back(std::make_unique<PoolCore>(
+        std::make_unique<PlacementPool>(id, spec, nodes_, classes_, std::move(scorer),
+                                        options_.seed + id.index()),
+        UsageHistory(UsageRule(spec))));
+    pool_by_name_.emplace(spec.name, id);
+    queues_.add_pool(id, spec.name);
+    set_rates(*pools_.back());
+    for (std::size_t i = 0; i < workloads_.slots(); ++i) {
+      const WorkloadId w(i);
+      if (!workloads_.get(w).alive) continue;
+      withdraw_wants(w);  // it may have named the pool before it was there
+      refresh_wants(w);
+    }
+    return {};
+  }
+  PoolCore& pool = *pools_[id.index()];
+  const bool rates_changed = pool.state().spec.exchange_rates != spec.exchange_rates;
+  const bool strategy_changed = pool.state().spec.gpu_strategy != spec.gpu_strategy ||
+                                pool.state().spec.cpu_strategy != spec.cpu_strategy;
+  pool.usage.set_rule(now_, UsageRule(spec));
+  for (const NodeId n : pool.members) count_capacity(nodes_[n.index()], -1);
+  pool.state().spec = spec;
+  set_rates(pool);
+  for (const NodeId n : pool.members) count_capacity(nodes_[n.index()], 1);
+  if (strategy_changed) pool.placement->replace_scorer(std::move(scorer));
+  if (rates_changed) recharge(id);
+  pool.share_dirty = true;
+  pool.full_pass = true;
+  return {};
+}
+
+void Core::set_rates(PoolCore& pool) {
+  pool.rates.assign(devices_.size(), kMilli);
+  for (const auto& [name, rate] : pool.state().spec.exchange_rates) {
+    const ClassId c = devices_.id(name);
+    if (c.valid()) pool.rates[c.index()] = rate;
+  }
+}
+
+// Exchange rates changed: what is held and asked counts anew.
+void Core::recharge(PoolId pool_id) {
+  PoolCore& pool = *pools_[pool_id.index()];
+  ++pool.charge_version;
+  for (std::size_t i = 0; i < workloads_.slots(); ++i) {
+    const WorkloadId id(i);
+    WorkloadRecord& w = workloads_.get(id);
+    if (!w.alive) continue;
+    if (w.pool == pool_id) {
+      const Shape& shape = shapes_.get(w.shape);
+      for (std::size_t r = 0; r < w.roles.size(); ++r) {
+        const TaskClass& task = classes_.get(shape.classes[r]);
+        for (TaskSlot& slot : w.roles[r].tasks) {
+          if (slot.state != TaskState::kRunning) continue;
+          queues_.charge(pool_id, w.queue, amounts(task, slot.charge_gpu), -1, slot.non_preemptible, slot.cost_rate, now_);
+          slot.charge_gpu = gpu_charge(pool, task, slot.placement);
+          slot.cost_rate = cost_rate(pool, task, slot.placement);
+          queues_.charge(pool_id, w.queue, amounts(task, slot.charge_gpu), 1, slot.non_preemptible, slot.cost_rate, now_);
+        }
+      }
+    }
+    if (w.demand_pool == pool_id) refresh_demand(id);
+  }
+}
+
+Result<void> Core::on(const QueueUpserted& e) {
+  const QueueSpec& spec = e.queue;
+  if (spec.name.empty()) return fail(ErrorCode::kInvalidArgument, "a queue needs a name");
+  for (const auto& [pool, entitlements] : spec.pools) {
+    for (const auto& [resource, x] : entitlements) {
+      const bool legal = x.quota >= kUnlimited && x.limit >= kUnlimited && x.over_quota_weight >= 0 &&
+                         x.over_quota_weight <= kMaxDivisionWeight && x.quota <= kMaxDivisible &&
+                         x.limit <= kMaxDivisible;
+      if (!legal) {
+        return fail(ErrorCode::kOutOfRange, "queue '" + spec.name + "': quota, limit or weight of " + resource +
+                                                " in pool '" + pool + "' is out of range");
+      }
+      resources_.intern(resource);
+    }
+    pool_named(pool);
+  }
+  FAIRLEAD_TRY(queues_.upsert(spec, pool_by_name_));
+  queues_.refresh_entitlements();
+  gates_follow_time_ = false;
+  for (const QueueId q : queues_.parents_first()) {
+    const QueueSpec& s = queues_.get(q).spec;
+    gates_follow_time_ = gates_follow_time_ || s.budget || !s.windows.empty();
+  }
+  for (auto& pool : pools_) {
+    pool->share_dirty = true;
+    pool->full_pass = true;
+  }
+  return {};
+}
+
+Result<void> Core::on(const QueueRemoved& e) {
+  const QueueId id = queues_.find(e.queue);
+  FAIRLEAD_TRY(queues_.remove(e.queue));
+  for (auto& pool : pools_) {
+    pool->usage.remove_queue(id.index());
+    pool->share_dirty = true;
+  }
+  return {};
+}
+
+Result<void> Core::check_goal(const WorkloadSpec& spec, const TopologyGoal& goal,
+                                         const std::string& what) const {
+  const auto level = [&](const std::string& name) {
+    if (name == "host") return static_cast<std::ptrdiff_t>(levels_.size());
+    const auto it = std::find(levels_.begin(), levels_.end(), name);
+    return it == levels_.end() ? std::ptrdiff_t{-1} : it - levels_.begin();
+  };
+  for (const std::string* name : {&goal.within, &goal.prefer}) {
+    if (name->empty() || level(*name) >= 0) continue;
+    std::string known;
+    for (const std::string& l : levels_) known += l + ", ";
+    return fail(bad(spec, what, "no topology level is named '" + *name + "'; there are " + known + "host"));
+  }
+  if (!goal.within.empty() && !goal.prefer.empty() && level(goal.prefer) < level(goal.within)) {
+    return fail(bad(spec, what, "prefers '" + goal.prefer + "', which is wider than the required '" + goal.within + "'"));
+  }
+  return {};
+}
+
+Result<void> Core::check_spec(const WorkloadSpec& spec) const {
+  if (spec.name.empty()) return fail(bad(spec, "name", "a workload needs a name"));
+  if (workloads_.find(spec.name).valid()) {
+    return fail(ErrorCode::kAlreadyExists, "a workload is named '" + spec.name + "' already", "choose another name");
+  }
+  const QueueId queue = queues_.find(spec.queue);
+  if (!queue.valid()) {
+    return fail(ErrorCode::kNotFound, "workload '" + spec.name + "' names the project '" + spec.queue +
+                                          "', which does not exist");
+  }
+  if (!queues_.leaf(queue)) {
+    return fail(bad(spec, "queue", "'" + spec.queue + "' has child queues; only leaves hold workloads"));
+  }
+  if (spec.pools.empty()) return fail(bad(spec, "pools", "names no node pool"));
+  for (const std::string& pool : spec.pools) {
+    if (!find_pool(pool).valid()) {
+      return fail(ErrorCode::kNotFound, "workload '" + spec.name + "' names the node pool '" + pool + "', which does not exist");
+    }
+  }
+  if (spec.roles.empty() || spec.roles.size() > kMostRoles) {
+    return fail(bad(spec, "roles", "has from 1 to " + std::to_string(kMostRoles) + " roles"));
+  }
+  if (spec.independent_tasks() && (spec.roles.size() != 1 || spec.parallelism < 1)) {
+    return fail(bad(spec, "completions", "independent tasks are of one role, with a parallelism of at least 1"));
+  }
+  if (spec.completions < 0 || spec.completions > kMostTasks || spec.backoff_limit < 0) {
+    return fail(bad(spec, "completions", "lies from 0 to " + std::to_string(kMostTasks)));
+  }
+  std::set<std::string> names;
+  std::int64_t tasks = 0;
+  for (const RoleSpec& role : spec.roles) {
+    const std::string at = "roles[" + role.name + "]";
+    if (!names.insert(role.name).second) return fail(bad(spec, at, "two roles are named '" + role.name + "'"));
+    if (role.count < 1 || role.count > kMostTasks) {
+      return fail(bad(spec, at + ".count", "count is " + std::to_string(role.count) + "; it lies from 1 to " + std::to_string(kMostTasks)));
+    }
+    if (role.min < 0 || role.min > role.count) {
+      return fail(bad(spec, at + ".min", "min is " + std::to_string(role.min) + "; it lies from 0 to the count, " + std::to_string(role.count)));
+    }
+    if (role.segment_size < 0) return fail(bad(spec, at + ".segment_size", "must not be negative"));
+    tasks += role.count;
+    FAIRLEAD_TRY(check_request(spec, role));
+    FAIRLEAD_TRY(check_goal(spec, role.topology, at + ".topology"));
+    FAIRLEAD_TRY(check_goal(spec, role.segment_topology, at + ".segment_topology"));
+  }
+  if (tasks > kMostTasks) return fail(bad(spec, "roles", "has more than " + std::to_string(kMostTasks) + " tasks"));
+  return check_goal(spec, spec.topology, "topology");
+}
+
+Result<void> Core::admit(const WorkloadSpec& spec) {
+  FAIRLEAD_TRY(check_spec(spec));
+  return check_possible(spec);
+}
+
+Result<void> Core::check_possible(const WorkloadSpec& spec) {
+  const std::size_t resources_before = resources_.size();
+  const Shape& shape = shapes_.get(shapes_.intern(spec, classes_));
+  if (resources_.size() != resources_before) queues_.refresh_entitlements();
+  return Explainer(*this).check_possible(shape, spec);
+}
+
+WorkloadId Core::add_workload(const WorkloadSpec& spec) {
+  WorkloadRecord w;
+  w.name = spec.name;
+  w.queue = queues_.find(spec.queue);
+  w.shape = shapes_.intern(spec, classes_);
+  w.kind = spec.kind;
+  w.priority = spec.priority;
+  w.order_key = spec.order_key;
+  w.completions = spec.completions;
+  w.backoff_limit = spec.backoff_limit;
+  w.submitted = now_;
+  w.sequence = next_sequence_++;
+  w.expected_runtime = spec.expected_runtime;
+  w.max_runtime = spec.max_runtime;
+  w.user = spec.user;
+  w.template_name = spec.template_name;
+  w.roles.resize(spec.roles.size());
+  ++queues_.get(w.queue).workloads;
+  return workloads_.add(std::move(w));
+}
+
+void Core::observe(const Shape& shape) {
+  for (const std::string& name : shape.pools) {
+    const PoolId pool = find_pool(name);
+    if (!pool.valid()) continue;
+    for (std::size_t r = 0; r < shape.roles.size(); ++r) {
+      pools_[pool.index()]->placement->scorer->observe(classes_.get(shape.classes[r]));
+    }
+    break;
+  }
+}
+
+Result<void> Core::on(const WorkloadSubmitted& e) {
+  FAIRLEAD_TRY(admit(e.workload));
+  const WorkloadId id = add_workload(e.workload);
+  observe(shapes_.get(workloads_.get(id).shape));
+  refresh_wants(id);
+  return {};
+}
+
+Result<void> Core::on(const WorkloadAdopted& e) {
+  const WorkloadEntry& entry = e.entry;
+  FAIRLEAD_TRY(check_spec(entry.spec));
+  // Check every task first, on copies of the rooms: nothing is half adopted.
+  const std::size_t resources_before = resources_.size();
+  const Shape& shape = shapes_.get(shapes_.intern(entry.spec, classes_));
+  if (resources_.size() != resources_before) queues_.refresh_entitlements();
+  std::map<NodeId, NodeRoom> rooms;
+  std::vector<TaskPlacement> placements;
+  PoolId pool_id;
+  std::set<std::pair<std::int32_t, std::int32_t>> seen;
+  for (const RunningTask& running : entry.running) {
+    const std::string what = "workload '" + entry.spec.name + "', running task " + running.role + "-" + std::to_string(running.index);
+    const auto role = std::find_if(shape.roles.begin(), shape.roles.end(), [&](const RoleSpec& r) { return r.name == running.role; });
+    if (role == shape.roles.end()) return fail(ErrorCode::kNotFound, what + ": there is no such role");
+    const std::int32_t most = entry.spec.independent_tasks() ? entry.spec.completions : role->count;
+    if (running.index < 0 || running.index >= most) {
+      return fail(ErrorCode::kOutOfRange, what + ": task numbers go from 0 to " + std::to_string(most - 1));
+    }
+    const auto node_id = node_by_name_.find(running.node);
+    if (node_id == node_by_name_.end()) return fail(ErrorCode::kNotFound, what + ": no node is named '" + running.node + "'");
+    const NodeState& node = nodes_[node_id->second.index()];
+    if (!pool_id.valid()) pool_id = node.pool;
+    if (pool_id != node.pool) return fail(ErrorCode::kConflict, what + ": a workload runs in one pool");
+    const auto role_index = static_cast<std::int32_t>(role - shape.roles.begin());
+    if (!seen.insert({role_index, running.index}).second) return fail(ErrorCode::kAlreadyExists, what + ": is named twice");
+    NodeRoom& room = rooms.try_emplace(node_id->second, node.free).first->second;
+    const TaskClass& task = classes_.get(shape.classes[static_cast<std::size_t>(role_index)]);
+    NodeRoom visible = room;
+    if (!running.devices.empty()) {
+      for (std::size_t d = 0; d < visible.devices.size(); ++d) {
+        const auto& ids = running.devices;
+        const bool named = std::find(ids.begin(), ids.end(), node.spec.devices[d].id) != ids.end();
+        if (!named) visible.devices[d].healthy = false;
+      }
+      for (const std::string& device : running.devices) {
+        const bool there = std::any_of(node.spec.devices.begin(), node.spec.devices.end(), [&](const DeviceSpec& d) { return d.id == device; });
+        if (!there) return fail(ErrorCode::kNotFound, what + ": node '" + running.node + "' has no device '" + device + "'");
+      }
+    }
+    auto placement = choose(task, visible, DeviceChoice::kBestFit);
+    if (!placement) {
+      const Fit why = room_fit(task, visible);
+      return fail(ErrorCode::kConflict, what + ": does not fit on node '" + running.node + "' as it is (" +
+                                            std::string(filter_name(why.rejected_by)) + ")");
+    }
+    placement->role = role_index;
+    placement->index = running.index;
+    placement->node = node_id->second;
+    room.take(*placement, task.host_claim(), task.extended);
+    placements.push_back(std::move(*placement));
+  }
+  const WorkloadId id = add_workload(entry.spec);
+  WorkloadRecord& w = workloads_.get(id);
+  w.submitted = entry.submitted;
+  if (pool_id.valid()) ensure_ordered(*pools_[pool_id.index()]);
+  for (TaskPlacement& placement : placements) {
+    const TaskClass& task = classes_.get(shape.classes[static_cast<std::size_t>(placement.role)]);
+    const RoleSpec& role = shape.roles[static_cast<std::size_t>(placement.role)];
+    const bool non_preemptible = shape.preemptibility == Preemptibility::kNonPreemptible ||
+                                 (shape.preemptibility == Preemptibility::kSemiPreemptible &&
+                                  w.roles[static_cast<std::size_t>(placement.role)].running < role.min);
+    pools_[pool_id.index()]->state().take(placement.node, placement, task);
+    start_task(id, pool_id, std::move(placement), non_preemptible);
+  }
+  if (entry.started) {
+    for (RoleProgress& progress : w.roles) {
+      for (TaskSlot& slot : progress.tasks) slot.started = *entry.started;
+    }
+  }
+  observe(shape);
+  refresh_wants(id);
+  return {};
+}
+
+Result<void> Core::on(const WorkloadChanged& e) {
+  const WorkloadId id = workloads_.find(e.workload);
+  if (!id.valid()) return fail(ErrorCode::kNotFound, "no workload is named '" + e.workload + "'");
+  WorkloadRecord& w = workloads_.get(id);
+  const Shape& old_shape = shapes_.get(w.shape);
+  WorkloadSpec spec;
+  spec.name = w.name;
+  spec.roles = old_shape.roles;
+  spec.pools = old_shape.pools;
+  spec.topology = old_shape.topology;
+  spec.preemptibility = old_shape.preemptibility;
+  spec.completions = old_shape.independent ? w.completions : 0;
+  for (const RoleChange& change : e.roles) {
+    const auto role = std::find_if(spec.roles.begin(), spec.roles.end(), [&](const RoleSpec& r) { return r.name == change.role; });
+    if (role == spec.roles.end()) return fail(ErrorCode::kNotFound, "workload '" + e.workload + "' has no role '" + change.role + "'");
+    if (change.count) role->count = *change.count;
+    if (change.min) role->min = *change.min;
+    if (role->count < 1 || role->count > kMostTasks || role->min < 0 || role->min > role->count) {
+      return fail(ErrorCode::kInvalidArgument, "role '" + change.role + "' of '" + e.workload + "': min " + std::to_string(role->min) +
+                                                   " and count " + std::to_string(role->count) + " need 0 <= min <= count, 1 <= count");
+    }
+  }
+  withdraw_wants(id);
+  if (e.priority) w.priority = *e.priority;
+  if (e.order_key) w.order_key = *e.order_key;
+  w.shape = shapes_.intern(spec, classes_);
+  // 8.1: a lowered count gives back the highest task numbers.
+  Stopped stopped{id, StopCause::kShrunk, {}};
+  for (std::size_t r = 0; r < spec.roles.size() && !old_shape.independent; ++r) {
+    auto& tasks = w.roles[r].tasks;
+    for (std::size_t i = tasks.size(); i-- > static_cast<std::size_t>(spec.roles[r].count);) {
+      if (tasks[i].state != TaskState::kRunning) continue;
+      stopped.tasks.emplace_back(static_cast<std::int32_t>(r), static_cast<std::int32_t>(i));
+      stop_task(id, static_cast<std::int32_t>(r), static_cast<std::int32_t>(i), TaskState::kPending);
+    }
+    if (tasks.size() > static_cast<std::size_t>(spec.roles[r].count)) {
+      for (std::size_t i = static_cast<std::size_t>(spec.roles[r].count); i < tasks.size(); ++i) {
+        if (tasks[i].state == TaskState::kSucceeded) --w.roles[r].succeeded;
+      }
+      tasks.resize(static_cast<std::size_t>(spec.roles[r].count));
+      w.roles[r].first_pending = std::min(w.roles[r].first_pending, spec.roles[r].count);
+    }
+  }
+  if (!stopped.tasks.empty()) decisions_.push_back(std::move(stopped));
+  after_change(id);
+  return {};
+}
+
+Result<void> Core::on(const WorkloadRemoved& e) {
+  const WorkloadId id = workloads_.find(e.workload);
+  if (!id.valid()) return fail(ErrorCode::kNotFound, "no workload is named '" + e.workload + "'");
+  remove_workload(id);
+  return {};
+}
+
+Result<void> Core::on(const MixStated& e) {
+  std::vector<std::pair<const TaskClass*, std::int64_t>> mix;
+  for (const MixStated::Entry& entry : e.entries) {
+    if (entry.count < 0) return fail(ErrorCode::kOutOfRange, "a count of the mix is negative");
+    mix.emplace_back(&classes_.get(classes_.intern(entry.request, entry.constraints)), entry.count);
+  }
+  for (auto& pool : pools_) pool->placement->scorer->state_mix(mix);
+  return {};
+}
+
+std::vector<std::pair<Instant, Event>> events_of(const ClusterSpec& cluster) {
+  std::vector<std::pair<Instant, Event>> out;
+  Instant start{0};
+  for (const WorkloadEntry& w : cluster.workloads) start = std::min(start, w.submitted);
+  const auto add = [&](Event e) { out.emplace_back(start, std::move(e)); };
+  add(TopologyDefined{cluster.topology_levels});
+  for (const DeviceClass& c : cluster.device_classes) add(DeviceClassDefined{c});
+  for (const PoolSpec& p : cluster.pools) add(PoolDefined{p});
+  for (const NodeSpec& n : cluster.nodes) add(NodeUpserted{n});
+  for (const QueueSpec& q : cluster.queues) add(QueueUpserted{q});
+  std::vector<const WorkloadEntry*> order;
+  for (const WorkloadEntry& w : cluster.workloads) order.push_back(&w);
+  std::stable_sort(order.begin(), order.end(), [](const WorkloadEntry* a, const WorkloadEntry* b) {
+    return a->submitted < b->submitted;
+  });
+  for (const bool running : {true, false}) {
+    Instant at = start;
+    for (const WorkloadEntry* w : order) {
+      if (w->running.empty() == running) continue;
+      if (running) {
+        out.emplace_back(start, WorkloadAdopted{*w});
+      } else {
+        at = std::max(at, w->submitted);
+        out.emplace_back(at, WorkloadSubmitted{w->spec});
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace fairlead::sched

@@ -1,0 +1,189 @@
+// Tasks starting and ending: the ledger of devices, queues and workloads moves together.
+#include <algorithm>
+
+#include "base/check.h"
+#include "sched/core/core.h"
+
+namespace fairlead::sched {
+namespace {
+
+std::string task_text(const std::string& workload, const std::string& role, std::int32_t index) {
+  return "task " + workload + "/" + role + "-" + std::to_string(index);
+}
+
+std::int32_t role_named(const Shape& shape, const std::string& name) {
+  for (std::size_t r = 0; r < shape.roles.size(); ++r) {
+    if (shape.roles[r].name == name) return static_cast<std::int32_t>(r);
+  }
+  return -1;
+}
+
+}  // namespace
+
+TaskSlot& Core::task_slot(WorkloadRecord& w, std::int32_t role, std::int32_t index) {
+  auto& tasks = w.roles[static_cast<std::size_t>(role)].tasks;
+  if (tasks.size() <= static_cast<std::size_t>(index)) tasks.resize(static_cast<std::size_t>(index) + 1);
+  return tasks[static_cast<std::size_t>(index)];
+}
+
+// Requires: the placement's room is taken from the node already.
+void Core::start_task(WorkloadId id, PoolId pool_id, TaskPlacement placement,
+                                 bool non_preemptible) {
+  WorkloadRecord& w = workloads_.get(id);
+  PoolCore& pool = *pools_[pool_id.index()];
+  const Shape& shape = shapes_.get(w.shape);
+  const TaskClass& task = classes_.get(shape.classes[static_cast<std::size_t>(placement.role)]);
+  TaskSlot& slot = task_slot(w, placement.role, placement.index);
+  FAIRLEAD_CHECK(slot.state == TaskState::kPending, "only a pending task starts");
+  slot.state = TaskState::kRunning;
+  slot.non_preemptible = non_preemptible;
+  slot.charge_gpu = gpu_charge(pool, task, placement);
+  slot.cost_rate = cost_rate(pool, task, placement);
+  slot.started = now_;
+  nodes_[placement.node.index()].tasks.push_back({id, placement.role, placement.index});
+  queues_.charge(pool_id, w.queue, amounts(task, slot.charge_gpu), 1, non_preemptible, slot.cost_rate, now_);
+  for (QueueId q = w.queue; q.valid(); q = queues_.get(q).parent) {
+    const QueueLedger& ledger = queues_.ledger(pool_id, q);
+    for (std::size_t r = 0; r < ledger.allocated.size(); ++r) {
+      pool.usage.set_held(now_, q.index(), r, ledger.allocated[r]);
+    }
+  }
+  RoleProgress& progress = w.roles[static_cast<std::size_t>(placement.role)];
+  ++progress.running;
+  while (static_cast<std::size_t>(progress.first_pending) < progress.tasks.size() &&
+         progress.tasks[static_cast<std::size_t>(progress.first_pending)].state != TaskState::kPending) {
+    ++progress.first_pending;
+  }
+  slot.placement = std::move(placement);
+  if (w.running++ == 0) ++running_workloads_;
+  w.pool = pool_id;
+  ++placements_;
+}
+
+void Core::stop_task(WorkloadId id, std::int32_t role, std::int32_t index, TaskState then) {
+  WorkloadRecord& w = workloads_.get(id);
+  TaskSlot& slot = task_slot(w, role, index);
+  FAIRLEAD_CHECK(slot.state == TaskState::kRunning, "only a running task stops");
+  const Shape& shape = shapes_.get(w.shape);
+  const TaskClass& task = classes_.get(shape.classes[static_cast<std::size_t>(role)]);
+  NodeState& node = nodes_[slot.placement.node.index()];
+  const auto here = std::find(node.tasks.begin(), node.tasks.end(), TaskRef{id, role, index});
+  FAIRLEAD_CHECK(here != node.tasks.end(), "a running task is known to its node");
+  *here = node.tasks.back();
+  node.tasks.pop_back();
+  PoolCore& where = *pools_[node.pool.index()];  // the node may have changed pools since
+  where.state().give(slot.placement.node, slot.placement, task);
+  ++where.state().release_version;
+  where.full_pass = true;
+  PoolCore& pool = *pools_[w.pool.index()];
+  queues_.charge(w.pool, w.queue, amounts(task, slot.charge_gpu), -1, slot.non_preemptible,
+                 slot.cost_rate, now_);
+  for (QueueId q = w.queue; q.valid(); q = queues_.get(q).parent) {
+    const QueueLedger& ledger = queues_.ledger(w.pool, q);
+    for (std::size_t r = 0; r < ledger.allocated.size(); ++r) {
+      pool.usage.set_held(now_, q.index(), r, ledger.allocated[r]);
+    }
+  }
+  pool.full_pass = true;  // gates may have opened
+  pool.share_dirty = true;
+  slot = TaskSlot{};
+  slot.state = then;
+  RoleProgress& progress = w.roles[static_cast<std::size_t>(role)];
+  --progress.running;
+  if (then == TaskState::kSucceeded) ++progress.succeeded;
+  if (then == TaskState::kPending) progress.first_pending = std::min(progress.first_pending, index);
+  if (--w.running == 0) {
+    --running_workloads_;
+    w.pool = PoolId{};
+  }
+}
+
+void Core::stop_all(WorkloadId id) {
+  WorkloadRecord& w = workloads_.get(id);
+  for (std::size_t r = 0; r < w.roles.size(); ++r) {
+    for (std::size_t i = 0; i < w.roles[r].tasks.size(); ++i) {
+      if (w.roles[r].tasks[i].state != TaskState::kRunning) continue;
+      stop_task(id, static_cast<std::int32_t>(r), static_cast<std::int32_t>(i), TaskState::kPending);
+    }
+  }
+}
+
+// Requires: wants are withdrawn. The workload is over, or wants something again.
+void Core::after_change(WorkloadId id) {
+  WorkloadRecord& w = workloads_.get(id);
+  const Shape& shape = shapes_.get(w.shape);
+  if (shape.independent) {
+    if (w.failures > w.backoff_limit) return finish(id, false);
+    if (w.roles[0].succeeded >= w.completions) return finish(id, true);
+  } else if (w.running == 0) {
+    bool over = false;
+    for (std::size_t r = 0; r < shape.roles.size(); ++r) {
+      over = over || w.roles[r].succeeded > 0;
+    }
+    for (std::size_t r = 0; r < shape.roles.size(); ++r) {
+      over = over && w.roles[r].succeeded >= shape.roles[r].min;
+    }
+    if (over) return finish(id, true);
+  }
+  refresh_wants(id);
+}
+
+void Core::finish(WorkloadId id, bool succeeded) {
+  decisions_.push_back(Finished{id, workloads_.get(id).name, succeeded});
+  remove_workload(id);
+}
+
+void Core::remove_workload(WorkloadId id) {
+  withdraw_wants(id);
+  stop_all(id);
+  WorkloadRecord& w = workloads_.get(id);
+  if (w.demand_pool.valid()) {
+    queues_.demand(w.demand_pool, w.queue, w.demand, -1);
+    pools_[w.demand_pool.index()]->share_dirty = true;
+  }
+  --queues_.get(w.queue).workloads;
+  workloads_.remove(id);
+}
+
+Result<void> Core::on(const TaskEnded& e) {
+  const WorkloadId id = workloads_.find(e.workload);
+  if (!id.valid()) return fail(ErrorCode::kNotFound, "no workload is named '" + e.workload + "'");
+  WorkloadRecord& w = workloads_.get(id);
+  const std::int32_t role = role_named(shapes_.get(w.shape), e.role);
+  if (role < 0) {
+    return fail(ErrorCode::kNotFound, "workload '" + e.workload + "' has no role '" + e.role + "'");
+  }
+  const auto& tasks = w.roles[static_cast<std::size_t>(role)].tasks;
+  if (e.index < 0 || static_cast<std::size_t>(e.index) >= tasks.size() ||
+      tasks[static_cast<std::size_t>(e.index)].state != TaskState::kRunning) {
+    return fail(ErrorCode::kConflict, task_text(e.workload, e.role, e.index) + " is not running");
+  }
+  withdraw_wants(id);
+  stop_task(id, role, e.index,
+            e.outcome == TaskOutcome::kSucceeded ? TaskState::kSucceeded : TaskState::kPending);
+  if (e.outcome == TaskOutcome::kFailed) ++w.failures;
+  after_change(id);
+  return {};
+}
+
+Result<void> Core::on(const WorkloadRequeued& e) {
+  const WorkloadId id = workloads_.find(e.workload);
+  if (!id.valid()) return fail(ErrorCode::kNotFound, "no workload is named '" + e.workload + "'");
+  withdraw_wants(id);
+  stop_all(id);
+  after_change(id);
+  return {};
+}
+
+Result<void> Core::on(const StartRefused& e) {
+  const WorkloadId id = workloads_.find(e.workload);
+  if (!id.valid()) return fail(ErrorCode::kNotFound, "no workload is named '" + e.workload + "'");
+  withdraw_wants(id);
+  stop_all(id);
+  workloads_.get(id).retry_at = e.retry_at;
+  if (e.retry_at > now_) backing_off_.push({e.retry_at, id});
+  after_change(id);
+  return {};
+}
+
+}  // namespace fairlead::sched

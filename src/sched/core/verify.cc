@@ -1,0 +1,150 @@
+// Invariants: what is kept incrementally against a rebuild from the tasks (I1, I2, I11).
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "sched/core/core.h"
+
+namespace fairlead::sched {
+namespace {
+
+std::unexpected<Error> differs(const std::string& what) {
+  return fail(ErrorCode::kFailed, "invariant broken: " + what);
+}
+
+bool same_room(const NodeRoom& a, const NodeRoom& b) {
+  if (a.cpu != b.cpu || a.memory != b.memory || a.devices.size() != b.devices.size() ||
+      a.cells.size() != b.cells.size()) {
+    return false;
+  }
+  for (std::size_t c = 0; c < a.cells.size(); ++c) {
+    if (a.cells[c].free_cpu != b.cells[c].free_cpu) return false;
+  }
+  for (std::size_t e = 0; e < std::max(a.extended.size(), b.extended.size()); ++e) {
+    if (a.extended_free(kFirstExtended + e) != b.extended_free(kFirstExtended + e)) return false;
+  }
+  for (std::size_t d = 0; d < a.devices.size(); ++d) {
+    const DeviceState& x = a.devices[d];
+    const DeviceState& y = b.devices[d];
+    if (x.free_milli != y.free_milli || x.free_mib != y.free_mib ||
+        x.mig_free_slices != y.mig_free_slices || x.mig_free_compute != y.mig_free_compute) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<void> Core::verify() {
+  std::map<NodeId, NodeRoom> rooms;
+  for (const auto& [name, id] : node_by_name_) {
+    NodeRoom room = nodes_[id.index()].empty;
+    for (std::size_t d = 0; d < room.devices.size(); ++d) {
+      room.devices[d].healthy = nodes_[id.index()].free.devices[d].healthy;
+    }
+    rooms.emplace(id, std::move(room));
+  }
+  struct Held {
+    ResourceVector allocated, non_preemptible, pending;
+  };
+  std::map<std::pair<PoolId, QueueId>, Held> held;
+  std::size_t running = 0;
+  std::map<QueueId, std::int64_t> counts;
+  std::set<std::pair<RequirementId, WorkloadId>> waiting;
+  for (std::size_t i = 0; i < workloads_.slots(); ++i) {
+    const WorkloadId id(i);
+    const WorkloadRecord& w = workloads_.get(id);
+    if (!w.alive) continue;
+    const Shape& shape = shapes_.get(w.shape);
+    ++counts[w.queue];
+    std::int32_t tasks_running = 0;
+    for (std::size_t r = 0; r < w.roles.size(); ++r) {
+      std::int32_t role_running = 0;
+      const TaskClass& task = classes_.get(shape.classes[r]);
+      for (std::size_t t = 0; t < w.roles[r].tasks.size(); ++t) {
+        const TaskSlot& slot = w.roles[r].tasks[t];
+        if (slot.state != TaskState::kRunning) continue;
+        ++role_running;
+        const auto room = rooms.find(slot.placement.node);
+        if (room == rooms.end()) return differs(w.name + " runs on a node that is gone");
+        if (!room->second.holds(slot.placement, task.host_claim(), task.extended)) {
+          return differs("node " + nodes_[slot.placement.node.index()].spec.name + " is over-committed by " + w.name + " (I1)");
+        }
+        room->second.take(slot.placement, task.host_claim(), task.extended);
+        for (QueueId q = w.queue; q.valid(); q = queues_.get(q).parent) {
+          Held& h = held[{w.pool, q}];
+          h.allocated.add(amounts(task, slot.charge_gpu));
+          if (slot.non_preemptible) h.non_preemptible.add(amounts(task, slot.charge_gpu));
+        }
+      }
+      if (role_running != w.roles[r].running) return differs("running tasks of " + w.name + " are miscounted");
+      tasks_running += role_running;
+    }
+    if (tasks_running != w.running) return differs("running tasks of " + w.name + " are miscounted");
+    if (w.running > 0) ++running;
+    if (w.demand_pool.valid()) {
+      for (QueueId q = w.queue; q.valid(); q = queues_.get(q).parent) held[{w.demand_pool, q}].pending.add(w.demand);
+    }
+    for (const Entry& e : w.entries) waiting.insert({e.requirement, id});
+  }
+  if (running != running_workloads_) return differs("running workloads are miscounted");
+  for (const auto& [name, id] : node_by_name_) {
+    if (!same_room(rooms.at(id), nodes_[id.index()].free)) return differs("free room of node " + name + " (I11)");
+  }
+  for (const auto& pool : pools_) {
+    const PoolId p = pool->state().id;
+    for (const QueueId q : queues_.parents_first()) {
+      const QueueLedger& l = queues_.ledger(p, q);
+      const Held& h = held[{p, q}];
+      if (!(l.allocated == h.allocated) || !(l.non_preemptible == h.non_preemptible) || !(l.pending == h.pending)) {
+        return differs("ledger of queue " + queues_.get(q).spec.name + " in pool " + pool_name(p) + " (I11)");
+      }
+      if (queues_.leaf(q) && counts[q] != queues_.get(q).workloads) {
+        return differs("workloads of queue " + queues_.get(q).spec.name + " are miscounted");
+      }
+    }
+    ResourceVector capacity;
+    std::swap(capacity, pool->state().capacity);
+    const ResourceVector kept = capacity;
+    std::vector<std::int64_t> devices;
+    std::swap(devices, pool->devices);
+    const std::uint64_t version = pool->charge_version;
+    for (const NodeId n : pool->members) count_capacity(nodes_[n.index()], 1);
+    const bool same = pool->state().capacity == kept;
+    pool->state().capacity = kept;
+    pool->devices = devices;
+    pool->charge_version = version;
+    if (!same) return differs("capacity of pool " + pool_name(p) + " (I11)");
+    if (!pool->state().ordered()) continue;
+    for (std::size_t c = 0; c < classes_.size(); ++c) {
+      const ClassIndex* index = pool->placement->find_index(TaskClassId(c));
+      if (!index) continue;
+      std::int64_t total = 0;
+      for (std::uint32_t s = 0; s < pool->state().slot_count(); ++s) {
+        const std::int32_t slots = fit(classes_.get(TaskClassId(c)), pool->state().node_at(s)).slots;
+        total += slots;
+        if (slots != index->slots_at(s)) return differs("index of node " + pool->state().node_at(s).spec.name + " (I11)");
+      }
+      if (total != index->total()) return differs("index total of pool " + pool_name(p) + " (I11)");
+    }
+    for (Level level = 0; level < pool->state().host_level(); ++level) {
+      for (const Domain& d : pool->state().domains(level, pool->state().all())) {
+        std::int64_t milli = 0;
+        for (std::uint32_t s = d.slots.begin; s < d.slots.end; ++s) {
+          const NodeState& node = pool->state().node_at(s);
+          if (node.usable()) milli += node.free.free_gpu_milli();
+        }
+        if (milli != d.free_milli) return differs("free GPUs of domain " + d.name + " (I11)");
+      }
+    }
+  }
+  std::set<std::pair<RequirementId, WorkloadId>> bucketed;
+  for (const Bucket* b : pending_.all_buckets()) {
+    for (const EntryKey& key : b->entries) bucketed.insert({b->requirement, key.workload});
+  }
+  if (bucketed != waiting) return differs("waiting workloads and their buckets (I11)");
+  return {};
+}
+
+}  // namespace fairlead::sched

@@ -1,0 +1,437 @@
+#include "sched/explain/explainer.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sched/explain/text.h"
+
+namespace fairlead::sched {
+namespace {
+
+// Largest value in [1, high) for which `fits` holds, if it holds for smaller ones; 0 if for none.
+std::int64_t largest_below(std::int64_t high, const std::function<bool(std::int64_t)>& fits) {
+  std::int64_t low = 0;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (fits(middle)) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+}  // namespace
+
+std::int64_t Explainer::empty_places(PoolCore& pool, const TaskRequest& request,
+                                     const Constraints& constraints) {
+  return pool.placement->index(core_.classes_.intern(request, constraints)).empty_total();
+}
+
+std::optional<Change> Explainer::nearest(PoolCore& pool, const RoleSpec& role) {
+  const auto try_request = [&](const TaskRequest& r) { return empty_places(pool, r, role.constraints) > 0; };
+  const auto lowered = [&](const std::string& resource, std::int64_t amount, const TaskRequest& r) {
+    Change change{ChangeKind::kLowerRequest, role.name, resource, amount, {}, {}};
+    change.text = "ask " + request_text(r) + " per task of " + role.name;
+    return change;
+  };
+  TaskRequest r = role.request;
+  const GpuRequest& gpu = role.request.gpu;
+  if (gpu.count > 1) {
+    const std::int64_t n = largest_below(gpu.count, [&](std::int64_t k) {
+      r.gpu.count = static_cast<std::int32_t>(k);
+      return try_request(r);
+    });
+    if (n > 0) {
+      r.gpu.count = static_cast<std::int32_t>(n);
+      return lowered("gpu", n, r);
+    }
+    r = role.request;
+  }
+  if (gpu.kind == GpuRequestKind::kMemory) {
+    const std::int64_t mib = largest_below(gpu.memory.value, [&](std::int64_t m) {
+      r.gpu.memory = MiB(m);
+      return try_request(r);
+    });
+    if (mib > 0) {
+      r.gpu.memory = MiB(mib);
+      return lowered("gpu-memory", mib, r);
+    }
+    r = role.request;
+  }
+  if (r.cpu.value > 0) {
+    r.cpu = MilliCpu(0);
+    if (try_request(r)) {
+      const std::int64_t cpu = largest_below(role.request.cpu.value, [&](std::int64_t c) {
+        r.cpu = MilliCpu(c);
+        return try_request(r);
+      });
+      r.cpu = MilliCpu(cpu);
+      return lowered("cpu", cpu, r);
+    }
+    r = role.request;
+  }
+  if (r.memory.value > 0) {
+    r.memory = Bytes(0);
+    if (try_request(r)) {
+      const std::int64_t bytes = largest_below(role.request.memory.value, [&](std::int64_t b) {
+        r.memory = Bytes(b);
+        return try_request(r);
+      });
+      r.memory = Bytes(bytes);
+      return lowered("memory", bytes, r);
+    }
+    r = role.request;
+  }
+  for (const auto& [name, amount] : role.request.extended) {
+    r.extended.erase(name);
+    if (amount > 0 && try_request(r)) {
+      const std::int64_t most = largest_below(amount, [&](std::int64_t a) {
+        r.extended[name] = a;
+        return try_request(r);
+      });
+      r.extended[name] = most;
+      return lowered(name, most, r);
+    }
+    r = role.request;
+  }
+  return std::nullopt;
+}
+
+std::optional<Reason> Explainer::domain_too_small(PoolCore& pool, const Shape& shape,
+                                                  const TopologyGoal& topology, const Needs& needs,
+                                                  const std::string& subject) {
+  const Goal goal = core_.compile(pool, topology);
+  if (goal.within == kWholePool) return std::nullopt;
+  std::int64_t best = 0;
+  std::int64_t asked = 0;
+  for (const auto& need : needs) asked += need.second;
+  for (const Domain& d : pool.state().domains(goal.within, pool.state().all())) {
+    std::int64_t held = 0;
+    for (const auto& [task_class, n] : needs) {
+      const ClassIndex& index = pool.placement->index(task_class);
+      std::int64_t places = 0;
+      for (std::uint32_t s = d.slots.begin; s < d.slots.end && places < n; ++s) places += index.empty_slots_at(s);
+      held += std::min(places, n);
+    }
+    best = std::max(best, held);
+    if (best == asked) return std::nullopt;
+  }
+  (void)shape;
+  Reason reason;
+  reason.code = ReasonCode::kNoDomain;
+  reason.rule = "6.4";
+  reason.never = true;
+  reason.pool = pool.state().spec.name;
+  reason.subject = topology.within;
+  reason.asked = asked;
+  reason.available = best;
+  reason.text = subject + " asks " + counted(asked, "task") + " within one " + topology.within +
+                "; the largest " + topology.within + " of pool " + reason.pool + " holds " +
+                std::to_string(best) + " even when empty";
+  reason.cheapest = Change{ChangeKind::kRelaxTopology, subject, {}, 0, {}, "drop 'within: " + topology.within + "'"};
+  return reason;
+}
+
+std::optional<Reason> Explainer::impossible_in(PoolCore& pool, const Shape& shape) {
+  if (pool.members.empty()) return std::nullopt;
+  core_.ensure_ordered(pool);
+  Needs all;
+  for (std::size_t r = 0; r < shape.roles.size(); ++r) {
+    const RoleSpec& role = shape.roles[r];
+    const std::int64_t n = shape.independent ? 1 : std::max(role.min, 1);
+    const ClassIndex& index = pool.placement->index(shape.classes[r]);
+    auto same = std::find_if(all.begin(), all.end(), [&](const auto& need) { return need.first == shape.classes[r]; });
+    if (same == all.end()) {
+      all.emplace_back(shape.classes[r], 0);
+      same = all.end() - 1;
+    }
+    if (!shape.independent && role.min > 0) same->second += role.min;
+    const std::int64_t need = std::max(same->second, n);
+    if (index.empty_total() >= need) continue;
+    Reason reason;
+    reason.code = ReasonCode::kNoRoom;
+    reason.rule = "6.1";
+    reason.never = true;
+    reason.pool = pool.state().spec.name;
+    reason.subject = role.name;
+    reason.asked = need;
+    reason.available = index.empty_total();
+    if (index.empty_total() > 0) {
+      reason.text = "asks " + counted(need, "task") + " of " + request_text(role.request) + "; pool " +
+                    reason.pool + " holds " + std::to_string(reason.available) + " even when empty";
+      reason.cheapest = Change{ChangeKind::kLowerCount, role.name, {}, reason.available, {},
+                               "ask at most " + counted(reason.available, "task") + " of " + role.name};
+    } else {
+      reason.text = "no node of pool " + reason.pool + " could ever hold a task of " + request_text(role.request);
+      std::map<Filter, std::int64_t> filters;
+      for (std::uint32_t s = 0; s < pool.state().slot_count(); ++s) {
+        ++filters[empty_fit(index.task(), pool.state().node_at(s)).rejected_by];
+      }
+      std::string counts;
+      for (const auto& [filter, nodes] : filters) {
+        reason.filters.push_back({std::string(filter_name(filter)), nodes});
+        counts += (counts.empty() ? "" : ", ") + std::to_string(nodes) + " by " + std::string(filter_name(filter));
+      }
+      reason.text += " (nodes turned away: " + counts + ")";
+      reason.cheapest = nearest(pool, role);
+    }
+    return reason;
+  }
+  if (shape.independent) return std::nullopt;
+  if (auto reason = domain_too_small(pool, shape, shape.topology, all, "the workload")) return reason;
+  for (std::size_t r = 0; r < shape.roles.size(); ++r) {
+    const RoleSpec& role = shape.roles[r];
+    const Needs own{{shape.classes[r], role.min}};
+    if (auto reason = domain_too_small(pool, shape, role.topology, own, role.name)) return reason;
+    if (role.segment_size == 0) continue;
+    const Needs segment{{shape.classes[r], std::min(role.segment_size, std::max(role.min, 1))}};
+    if (auto reason = domain_too_small(pool, shape, role.segment_topology, segment, "a segment of " + role.name)) {
+      return reason;
+    }
+  }
+  return std::nullopt;
+}
+
+Result<void> Explainer::check_possible(const Shape& shape, const WorkloadSpec& spec) {
+  std::optional<Reason> first;
+  for (const std::string& name : shape.pools) {
+    auto reason = impossible_in(*core_.pools_[core_.find_pool(name).index()], shape);
+    if (!reason) return {};
+    if (!first) first = std::move(reason);
+  }
+  Error error;
+  error.code = ErrorCode::kImpossible;
+  error.field = "roles[" + first->subject + "]";
+  error.message = "workload '" + spec.name + "' could never start: " + first->text;
+  if (first->cheapest) error.cure = "nearest that fits: " + first->cheapest->text;
+  return fail(std::move(error));
+}
+
+bool Explainer::fits(PoolCore& pool, const WorkloadRecord& w, GangRequest request) {
+  GangOutcome outcome = core_.place(pool, w, request);
+  if (outcome.verdict != GangVerdict::kPlaced) return false;
+  GangPlacer::release(*pool.placement, request, outcome.tasks);
+  return true;
+}
+
+std::vector<std::string> Explainer::holders(PoolCore& pool, TaskClassId task_class) {
+  const ClassIndex& index = pool.placement->index(task_class);
+  std::map<std::string, std::int64_t> held;
+  for (std::uint32_t s = 0; s < pool.state().slot_count(); ++s) {
+    if (index.slots_at(s) >= index.empty_slots_at(s)) continue;
+    for (const TaskRef& task : pool.state().node_at(s).tasks) {
+      const WorkloadRecord& w = core_.workloads_.get(task.workload);
+      const TaskSlot& slot = w.roles[static_cast<std::size_t>(task.role)].tasks[static_cast<std::size_t>(task.index)];
+      held[w.name] += slot.charge_gpu > 0 ? slot.charge_gpu : 1;
+    }
+  }
+  std::vector<std::pair<std::int64_t, std::string>> order;
+  for (const auto& [name, amount] : held) order.emplace_back(-amount, name);
+  std::sort(order.begin(), order.end());
+  std::vector<std::string> out;
+  for (const auto& [amount, name] : order) {
+    if (out.size() == 5) break;
+    out.push_back(name);
+  }
+  return out;
+}
+
+std::vector<Reason> Explainer::room_reasons(PoolCore& pool, const WorkloadRecord& w,
+                                            const Requirement& requirement, GangVerdict verdict) {
+  const Shape& shape = core_.shapes_.get(w.shape);
+  const auto never = impossible_in(pool, shape);
+  std::vector<Reason> out;
+  const auto base = [&](ReasonCode code, const char* rule) {
+    Reason reason;
+    reason.code = code;
+    reason.rule = rule;
+    reason.pool = pool.state().spec.name;
+    return reason;
+  };
+  if (pool.members.empty()) {
+    Reason reason = base(ReasonCode::kPoolMissing, "6.1");
+    reason.text = "pool " + reason.pool + " has no nodes";
+    out.push_back(std::move(reason));
+    return out;
+  }
+  std::int64_t asked = 0;
+  std::string request;
+  for (const auto& [task_class, n] : requirement.needs) {
+    const ClassIndex& index = pool.placement->index(task_class);
+    asked += n;
+    const std::string what = request_text(index.task().request);
+    request += (request.empty() ? "" : " and ") + std::to_string(n) + " × (" + what + ")";
+    if (index.total() >= n) continue;
+    Reason reason = base(ReasonCode::kNoRoom, "6.1");
+    reason.asked = n;
+    reason.available = index.total();
+    for (std::size_t r = 0; r < shape.classes.size(); ++r) {
+      if (shape.classes[r] == task_class) reason.subject = shape.roles[r].name;
+    }
+    std::string counts;
+    for (std::size_t f = 1; f < kFilterCount; ++f) {
+      const std::int64_t nodes = index.rejected()[f];
+      if (nodes == 0) continue;
+      const std::string name(filter_name(static_cast<Filter>(f)));
+      reason.filters.push_back({name, nodes});
+      counts += (counts.empty() ? "" : ", ") + std::to_string(nodes) + " by " + name;
+    }
+    reason.holders = holders(pool, task_class);
+    reason.text = "needs room for " + counted(n, "task") + " of " + what + " in pool " + reason.pool + ", " +
+                  std::to_string(reason.available) + (reason.available == 1 ? " there is" : " there are");
+    if (!counts.empty()) reason.text += " (nodes turned away: " + counts + ")";
+    if (!reason.holders.empty()) {
+      reason.text += "; held by ";
+      for (std::size_t i = 0; i < reason.holders.size(); ++i) reason.text += (i ? ", " : "") + reason.holders[i];
+    }
+    out.push_back(std::move(reason));
+  }
+  if (out.empty() && verdict == GangVerdict::kRanOut) {
+    Reason reason = base(ReasonCode::kSearchRanOut, "7.6");
+    reason.asked = asked;
+    reason.text = "no place was found for " + request + " within " + std::to_string(core_.options_.search_steps) +
+                  " steps of search; there may be one";
+    out.push_back(std::move(reason));
+  }
+  if (out.empty()) {
+    std::string level = shape.topology.within;
+    for (const RoleSpec& role : shape.roles) {
+      if (level.empty()) level = role.topology.within;
+      if (level.empty()) level = role.segment_topology.within;
+    }
+    Reason reason = base(level.empty() ? ReasonCode::kNoRoom : ReasonCode::kNoDomain, level.empty() ? "6.1" : "6.4");
+    reason.asked = asked;
+    if (level.empty()) {
+      reason.subject = "gang";
+      reason.text = "each role of " + request + " has room alone in pool " + reason.pool + ", but not all together";
+    } else {
+      TopologyGoal goal;
+      goal.within = level;
+      std::int64_t best = 0;
+      for (const Domain& d : pool.state().domains(core_.compile(pool, goal).within, pool.state().all())) {
+        std::int64_t held = 0;
+        for (const auto& [task_class, n] : requirement.needs) {
+          held += std::min(n, pool.placement->index(task_class).slots(d.slots));
+        }
+        best = std::max(best, held);
+      }
+      reason.subject = level;
+      reason.available = best;
+      reason.text = "no " + level + " of pool " + reason.pool + " has room for " + request + " now; the best has room for " +
+                    std::to_string(best) + " of " + counted(asked, "task");
+    }
+    out.push_back(std::move(reason));
+  }
+  if (never) {
+    for (Reason& reason : out) {
+      reason.never = true;
+      reason.text = never->text;
+      reason.cheapest = never->cheapest;
+    }
+    out.resize(1);
+  }
+  return out;
+}
+
+void Explainer::explain_in(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
+                           Explanation& out) {
+  core_.ensure_ordered(pool);
+  const PoolId pool_id = pool.state().id;
+  Requirement copy = requirement;
+  const ResourceVector demand = core_.demand_in(copy, pool_id);
+  const GateRequest gate{pool_id, w.queue, &demand, requirement.non_preemptible};
+  std::vector<Reason> reasons;
+  gates_open(core_.queues_, core_.resources_, gate, core_.now_, &reasons);
+  GangRequest request = core_.request_for(pool, w, requirement);
+  GangOutcome outcome = core_.place(pool, w, request);
+  const std::size_t gates = reasons.size();
+  if (outcome.verdict == GangVerdict::kPlaced) {
+    // What it would really be charged may shut a gate that the least charge leaves open.
+    if (gates == 0 && !core_.within_gates(pool, w, requirement, request, outcome.tasks)) {
+      ResourceVector real;
+      for (const TaskPlacement& t : outcome.tasks) {
+        const TaskClass& task =
+            core_.classes_.get(core_.shapes_.get(w.shape).classes[static_cast<std::size_t>(t.role)]);
+        real.add(core_.amounts(task, core_.gpu_charge(pool, task, t)));
+      }
+      const GateRequest dear{pool_id, w.queue, &real, requirement.non_preemptible};
+      gates_open(core_.queues_, core_.resources_, dear, core_.now_, &reasons);
+    }
+    GangPlacer::release(*pool.placement, request, outcome.tasks);
+  }
+  for (Reason& reason : reasons) reason.pool = pool.state().spec.name;
+  // The single change: one shut gate, or only room missing. Non-preemptible work over several quotas
+  // can still be made preemptible.
+  std::optional<Change> single;
+  if (outcome.verdict == GangVerdict::kPlaced) {
+    if (reasons.size() == 1) {
+      single = reasons.front().cheapest;
+    } else if (!reasons.empty() && std::all_of(reasons.begin(), reasons.end(), [](const Reason& r) {
+                 return r.code == ReasonCode::kNonPreemptibleQuota;
+               })) {
+      single = Change{ChangeKind::kMakePreemptible, w.name, {}, 0, {}, "make " + w.name + " preemptible"};
+    }
+  } else {
+    auto room = room_reasons(pool, w, requirement, outcome.verdict);
+    if (!room.front().cheapest) room.front().cheapest = room_change(pool, w, requirement);
+    if (gates == 0) single = room.front().cheapest;
+    reasons.insert(reasons.end(), std::make_move_iterator(room.begin()), std::make_move_iterator(room.end()));
+  }
+  if (reasons.empty()) {
+    Reason reason;
+    reason.code = ReasonCode::kWaiting;
+    reason.pool = pool.state().spec.name;
+    reason.rule = "4.1";
+    reason.text = "nothing stands in its way in pool " + reason.pool + "; it is tried at the next decision";
+    reasons.push_back(std::move(reason));
+  }
+  if (!out.cheapest) out.cheapest = single;
+  out.reasons.insert(out.reasons.end(), std::make_move_iterator(reasons.begin()),
+                     std::make_move_iterator(reasons.end()));
+}
+
+Explanation Explainer::explain(WorkloadId id) {
+  const WorkloadRecord& w = core_.workloads_.get(id);
+  Explanation out;
+  out.workload = w.name;
+  if (w.retry_at > core_.now_) {
+    Reason reason;
+    reason.code = ReasonCode::kBackingOff;
+    reason.rule = "4.3";
+    reason.subject = w.name;
+    reason.text = "its start was refused outside the scheduler; it is tried again at " + to_rfc3339(w.retry_at);
+    reason.cheapest = Change{ChangeKind::kWaitUntil, w.name, {}, 0, w.retry_at, "wait until " + to_rfc3339(w.retry_at)};
+    out.cheapest = reason.cheapest;
+    out.reasons.push_back(std::move(reason));
+    return out;
+  }
+  if (w.entries.empty()) {
+    if (w.demand.any() && !w.demand_pool.valid()) {
+      Reason reason;
+      reason.code = ReasonCode::kPoolMissing;
+      reason.rule = "6.1";
+      reason.text = "none of its node pools exists";
+      out.reasons.push_back(std::move(reason));
+    }
+    return out;
+  }
+  const Entry entry = w.entries.front();
+  for (const PoolId pool : entry.pools) {
+    explain_in(*core_.pools_[pool.index()], w, core_.pending_.requirement(entry.requirement), out);
+  }
+  out.never = !out.reasons.empty() && std::all_of(entry.pools.begin(), entry.pools.end(), [&](PoolId pool) {
+    const std::string& name = core_.pool_name(pool);
+    return std::any_of(out.reasons.begin(), out.reasons.end(), [&](const Reason& r) { return r.never && r.pool == name; });
+  });
+  return out;
+}
+
+Result<Explanation> Core::explain(const std::string& name) {
+  const WorkloadId id = workloads_.find(name);
+  if (!id.valid()) return fail(ErrorCode::kNotFound, "no workload is named '" + name + "'");
+  return Explainer(*this).explain(id);
+}
+
+}  // namespace fairlead::sched

@@ -1,0 +1,56 @@
+// Explainer: why a workload waits, and the single change that would start it (semantics 10).
+//
+// It asks the same gates, filters and placement that decide, on the present state, so a reason is
+// never a second opinion. Changes about room are found by trying them: a placement is made with the
+// change and taken back. What is found holds for the workload as the next one served (10.2.a).
+// Cost: on demand only; O(nodes × tries), tries < 100.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "sched/core/core.h"
+#include "sched/explanation.h"
+
+namespace fairlead::sched {
+
+class Explainer {
+ public:
+  explicit Explainer(Core& core) : core_(core) {}
+
+  Explanation explain(WorkloadId id);
+
+  // Error kImpossible, with the nearest request that fits, if no pool of the list could ever start
+  // the workload however empty it were (10.1).
+  Result<void> check_possible(const Shape& shape, const WorkloadSpec& spec);
+
+ private:
+  using Needs = std::vector<std::pair<TaskClassId, std::int64_t>>;
+
+  // Why even an empty pool could not start it; nullopt if it could, or the pool has no nodes.
+  std::optional<Reason> impossible_in(PoolCore& pool, const Shape& shape);
+  std::optional<Reason> domain_too_small(PoolCore& pool, const Shape& shape, const TopologyGoal& goal,
+                                         const Needs& needs, const std::string& subject);
+  // Largest change of one part of the role's request with which one task would fit an empty node.
+  std::optional<Change> nearest(PoolCore& pool, const RoleSpec& role);
+  std::int64_t empty_places(PoolCore& pool, const TaskRequest& request, const Constraints& constraints);
+
+  void explain_in(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
+                  Explanation& out);
+  std::vector<Reason> room_reasons(PoolCore& pool, const WorkloadRecord& w,
+                                   const Requirement& requirement, GangVerdict verdict);
+  std::optional<Change> room_change(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement);
+  std::optional<Change> by_uncordon(PoolCore& pool, const WorkloadRecord& w, const GangRequest& request);
+  std::optional<Change> by_lower_count(PoolCore& pool, const WorkloadRecord& w, const GangRequest& request);
+  std::optional<Change> by_lower_request(PoolCore& pool, const WorkloadRecord& w, const GangRequest& request);
+  std::optional<Change> by_relaxed_topology(PoolCore& pool, const WorkloadRecord& w, const GangRequest& request);
+  std::optional<Change> by_more_nodes(PoolCore& pool, const WorkloadRecord& w, const GangRequest& request);
+  std::vector<std::string> holders(PoolCore& pool, TaskClassId task_class);
+  // Whether the request would be placed now; leaves the state as it was.
+  bool fits(PoolCore& pool, const WorkloadRecord& w, GangRequest request);
+
+  Core& core_;
+};
+
+}  // namespace fairlead::sched

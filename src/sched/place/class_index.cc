@@ -1,0 +1,160 @@
+#include "sched/place/class_index.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "base/check.h"
+
+namespace fairlead::sched {
+
+ClassIndex::ClassIndex(const TaskClass& task, const PoolState& pool, const Scorer& scorer)
+    : task_(&task), pool_(&pool), scorer_(&scorer) {}
+
+std::uint32_t ClassIndex::better(std::uint32_t a, std::uint32_t b) const {
+  if (a == kNoSlot) return b;
+  if (b == kNoSlot) return a;
+  return leaves_[b].score > leaves_[a].score ? b : a;
+}
+
+void ClassIndex::rebuild() {
+  const std::size_t n = pool_->slot_count();
+  width_ = std::bit_ceil(n == 0 ? std::size_t{1} : n);
+  leaves_.assign(n, Leaf{});
+  sum_.assign(2 * width_, 0);
+  rejected_ = {};
+  rejected_[0] = static_cast<std::int64_t>(n);
+  empty_total_ = 0;
+  for (std::uint32_t s = 0; s < n; ++s) {
+    evaluate(s);
+    sum_[width_ + s] = leaves_[s].slots;
+  }
+  for (std::size_t i = width_ - 1; i >= 1; --i) sum_[i] = sum_[2 * i] + sum_[2 * i + 1];
+  rebuild_groups();
+  order_version_ = pool_->order_version();
+  scorer_version_ = scorer_->version();
+  device_classes_ = task_->on_device.size();
+  cursor_ = pool_->journal_end();
+}
+
+void ClassIndex::rebuild_groups() {
+  groups_.clear();
+  std::vector<std::size_t> position_of(pool_->group_count(), SIZE_MAX);
+  for (std::uint32_t s = 0; s < leaves_.size(); ++s) {
+    std::size_t& position = position_of[pool_->group_at(s)];
+    if (position == SIZE_MAX) {
+      position = groups_.size();
+      groups_.emplace_back();
+      groups_.back().group = pool_->group_at(s);
+    }
+    leaves_[s].group = static_cast<std::uint16_t>(position);
+    leaves_[s].position = static_cast<std::uint32_t>(groups_[position].members.size());
+    groups_[position].members.push_back(s);
+  }
+  for (Group& g : groups_) {
+    g.width = std::bit_ceil(g.members.size());
+    g.best.assign(2 * g.width, kNoSlot);
+    for (std::size_t i = 0; i < g.members.size(); ++i) {
+      if (leaves_[g.members[i]].slots > 0) g.best[g.width + i] = g.members[i];
+    }
+    for (std::size_t i = g.width - 1; i >= 1; --i) g.best[i] = better(g.best[2 * i], g.best[2 * i + 1]);
+  }
+}
+
+bool ClassIndex::evaluate(std::uint32_t slot) {
+  Leaf& leaf = leaves_[slot];
+  const NodeState& node = pool_->node_at(slot);
+  if (leaf.seen_version == node.version) return false;
+  ++evaluations_;
+  leaf.seen_version = node.version;
+  if (leaf.seen_shape != node.shape_version) {
+    leaf.seen_shape = node.shape_version;
+    const std::int32_t now = empty_fit(*task_, node).slots;
+    empty_total_ += now - leaf.empty_slots;
+    leaf.empty_slots = now;
+  }
+  Fit now;
+  if (leaf.empty_slots > 0 || !node.usable()) {
+    now = fit(*task_, node);
+  } else {
+    now = {0, static_filter(*task_, node)};
+    if (now.rejected_by == Filter::kFits) now = room_fit(*task_, node.empty);
+  }
+  --rejected_[static_cast<std::size_t>(leaf.rejected_by)];
+  leaf.slots = now.slots;
+  leaf.rejected_by = now.rejected_by;
+  ++rejected_[static_cast<std::size_t>(leaf.rejected_by)];
+  leaf.score = now.slots > 0 ? scorer_->score(*task_, node) : kNoScore;
+  return true;
+}
+
+void ClassIndex::update_path(std::uint32_t slot) {
+  const Leaf& leaf = leaves_[slot];
+  std::size_t i = width_ + slot;
+  const std::int64_t change = leaf.slots - sum_[i];
+  if (change != 0) {
+    for (; i >= 1; i /= 2) sum_[i] += change;
+  }
+  Group& g = groups_[leaf.group];
+  i = g.width + leaf.position;
+  g.best[i] = leaf.slots > 0 ? slot : kNoSlot;
+  for (i /= 2; i >= 1; i /= 2) g.best[i] = better(g.best[2 * i], g.best[2 * i + 1]);
+}
+
+void ClassIndex::catch_up() {
+  FAIRLEAD_CHECK(pool_->ordered(), "an index is asked only of an ordered pool");
+  if (order_version_ != pool_->order_version() || scorer_version_ != scorer_->version() ||
+      device_classes_ != task_->on_device.size() || cursor_ < pool_->journal_begin()) {
+    rebuild();
+    return;
+  }
+  for (const std::uint64_t end = pool_->journal_end(); cursor_ < end; ++cursor_) {
+    const std::uint32_t slot = pool_->journal_at(cursor_);
+    if (evaluate(slot)) update_path(slot);
+  }
+}
+
+std::uint32_t ClassIndex::best_of(const Group& g, SlotRange range) const {
+  if (range.begin == 0 && range.end == leaves_.size()) return g.best[1];
+  const auto position = [&](std::uint32_t slot) {
+    return static_cast<std::size_t>(
+        std::lower_bound(g.members.begin(), g.members.end(), slot) - g.members.begin());
+  };
+  std::uint32_t left = kNoSlot;
+  std::uint32_t right = kNoSlot;
+  std::size_t lo = g.width + position(range.begin);
+  std::size_t hi = g.width + position(range.end);
+  for (; lo < hi; lo /= 2, hi /= 2) {
+    if (lo & 1) left = better(left, g.best[lo++]);
+    if (hi & 1) right = better(g.best[--hi], right);
+  }
+  return better(left, right);
+}
+
+std::uint32_t ClassIndex::best(SlotRange range) const {
+  std::uint32_t winner = kNoSlot;
+  std::int64_t winner_score = 0;
+  for (const Group& g : groups_) {
+    const std::uint32_t slot = best_of(g, range);
+    if (slot == kNoSlot) continue;
+    const std::int64_t score = leaves_[slot].score - scorer_->price(*task_, g.group, *pool_);
+    if (winner == kNoSlot || score > winner_score || (score == winner_score && slot < winner)) {
+      winner = slot;
+      winner_score = score;
+    }
+  }
+  return winner;
+}
+
+std::int64_t ClassIndex::slots(SlotRange range) const {
+  std::int64_t sum = 0;
+  std::size_t lo = width_ + range.begin;
+  std::size_t hi = width_ + range.end;
+  for (; lo < hi; lo /= 2, hi /= 2) {
+    if (lo & 1) sum += sum_[lo++];
+    if (hi & 1) sum += sum_[--hi];
+  }
+  return sum;
+}
+
+}  // namespace fairlead::sched

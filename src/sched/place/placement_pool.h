@@ -1,0 +1,45 @@
+// A pool with what placement keeps about it: its scorer and one index per task class asked so far.
+//
+// Cost: index() O(nodes changed since this class was last asked); the first time O(nodes).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/rng.h"
+#include "sched/place/class_index.h"
+#include "sched/place/scorer.h"
+#include "sched/state/pool_state.h"
+#include "sched/state/task_class.h"
+
+namespace fairlead::sched {
+
+class PlacementPool {
+ public:
+  PlacementPool(PoolId id, PoolSpec spec, std::vector<NodeState>& nodes, const TaskClasses& classes,
+                std::unique_ptr<Scorer> pool_scorer, std::uint64_t seed)
+      : state(id, std::move(spec), nodes), scorer(std::move(pool_scorer)), rng(seed), classes_(classes) {}
+
+  PoolState state;
+  std::unique_ptr<Scorer> scorer;
+  Rng rng;  // drawn from by the "random" scorer only
+
+  // Up to date. Requires: state.ordered().
+  const ClassIndex& index(TaskClassId task_class);
+  // Up to date if it exists; nullptr if this class was never asked.
+  const ClassIndex* find_index(TaskClassId task_class);
+
+  // Another strategy: every index is void.
+  void replace_scorer(std::unique_ptr<Scorer> other) {
+    scorer = std::move(other);
+    indices_.clear();
+  }
+  const TaskClasses& classes() const { return classes_; }
+  std::int64_t evaluations() const;
+
+ private:
+  const TaskClasses& classes_;
+  std::vector<std::unique_ptr<ClassIndex>> indices_;  // by TaskClassId
+};
+
+}  // namespace fairlead::sched
