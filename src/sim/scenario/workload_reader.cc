@@ -217,8 +217,8 @@ Result<void> finish_draft(const Cursor& cursor, Reading& reading, Draft& draft) 
     if (spec.roles.size() != 1) return cursor.fail_here("completions= goes with one role only");
     RoleSpec& role = spec.roles.front();
     if (spec.parallelism == 0) spec.parallelism = 1;
-    spec.parallelism = std::min(spec.parallelism, spec.completions);
-    role.count = role.min = spec.parallelism;
+    role.count = spec.parallelism;
+    role.min = 1;  // nothing is a gang
   } else if (spec.parallelism > 0) {
     return cursor.fail_here("parallelism= goes with completions=",
                             "for tasks that start together write workers=");
