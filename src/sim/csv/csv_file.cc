@@ -264,4 +264,14 @@ Result<double> CsvFile::number(std::size_t row, std::size_t column, double low,
   return result;
 }
 
+std::string csv_cell(const std::string& value) {
+  if (value.find_first_of(",\"") == std::string::npos) return value;
+  std::string out = "\"";
+  for (const char c : value) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + "\"";
+}
+
 }  // namespace fairlead::sim

@@ -72,4 +72,7 @@ class CsvFile {
   std::vector<int> lines_;               // line number of each row
 };
 
+// A value as a cell: in quotes if it holds a comma or a quote.
+std::string csv_cell(const std::string& value);
+
 }  // namespace fairlead::sim

@@ -71,7 +71,7 @@ Result<Job> job_of(const GavelJob& trace, const GavelThroughputs& table,
   for (const GavelPool& pool : options.cluster) {
     const auto rate = table.find({pool.type, trace.type, trace.gpus});
     if (rate == table.end()) {
-      return fail(ErrorCode::kNotFound,
+      return fail(ErrorCode::kInvalidArgument,
                   fmt::format("there is no throughput of '{}' with {} GPUs on {}", trace.type,
                               trace.gpus, pool.type),
                   "add the line to the throughputs, with 0 if it cannot run there");

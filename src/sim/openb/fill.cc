@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <variant>
 
-#include "sched/scheduler.h"
-#include "sim/cluster/core_clock.h"
+#include "sim/openb/placing_core.h"
 
 namespace fairlead::sim {
 namespace {
-
-const std::string kQueue = "openb";
 
 // Means of the values whose arrived volume rounds to the same percent.
 class PercentMeter {
@@ -34,37 +30,13 @@ class PercentMeter {
   std::array<std::int64_t, kArrivedPercents> count_{};
 };
 
-const sched::Started* started(const std::vector<sched::Decision>& decisions) {
-  for (const sched::Decision& decision : decisions) {
-    if (const auto* start = std::get_if<sched::Started>(&decision)) return start;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 Result<OpenbRun> run_openb_fill(const OpenbInput& input, const std::string& policy,
                                 std::uint64_t seed, const Progress& progress) {
   const OpenbFill fill = make_fill(input, seed);
-  const OpenbMix mix = mix_of(input.pods);
-  std::vector<std::string> models;
-  FragmentationMeter fragmentation(meter_classes(mix, models));
-
-  sched::SchedulerOptions options;
-  options.placement = policy;
-  options.seed = seed;
-  FAIRLEAD_ASSIGN(sched::Scheduler core, sched::Scheduler::create(options));
-  Instant now;
-  for (const sched::Event& event : openb_cluster_events(fill.nodes, fill.pods, mix, kQueue)) {
-    FAIRLEAD_TRY(core.apply(now, event));
-  }
-  core.decide(now);
-  // The core numbers nodes in the order in which they came, as the meter does.
-  for (const OpenbNode& node : fill.nodes) {
-    fragmentation.add_node(node.cpu_milli, static_cast<std::size_t>(node.gpus),
-                           node.gpus > 0 ? model_number(models, node.model) : 0);
-  }
-
+  FAIRLEAD_ASSIGN(PlacingCore core,
+                  PlacingCore::create(fill.nodes, input.pods, fill.pods, policy, seed));
   OpenbRun run;
   run.seed = seed;
   const auto total = static_cast<double>(total_gpu_milli(input.nodes));
@@ -72,43 +44,26 @@ Result<OpenbRun> run_openb_fill(const OpenbInput& input, const std::string& poli
   std::int64_t used = 0;
   PercentMeter unallocated;
   PercentMeter fragmented;
-  CoreClock clock;
-  std::vector<DeviceShare> shares;
+  Instant now;
   for (const OpenbPod& pod : fill.pods) {
     now = now + milliseconds(1);
     arrived += pod.milli();
     ++run.pods;
-    const sched::Event submit = sched::WorkloadSubmitted{workload_of(pod, kQueue)};
-    const sched::Event remove = sched::WorkloadRemoved{pod.name};
-    std::vector<sched::Decision> decisions;
-    const auto told = clock.time([&]() -> Result<void> {
-      FAIRLEAD_TRY(core.apply(now, submit));
-      decisions = core.decide(now);
-      if (started(decisions) == nullptr) FAIRLEAD_TRY(core.apply(now, remove));
-      return {};
-    });
-    // A pod that no node could ever hold is refused at submit: lost like any other.
-    if (!told && told.error().code != ErrorCode::kImpossible) return fail(told.error());
-    if (const sched::Started* start = started(decisions)) {
+    FAIRLEAD_ASSIGN(const auto place, core.place(now, pod));
+    if (place) {
       ++run.placed;
       used += pod.milli();
-      const sched::TaskPlacement& task = start->tasks.front();
-      shares.clear();
-      for (const sched::DeviceClaim& claim : task.devices) {
-        shares.push_back(DeviceShare{claim.device, claim.milli.value});
-      }
-      fragmentation.take(task.node.index(), pod.cpu_milli, shares);
     }
     const double percent = 100.0 * static_cast<double>(arrived) / total;
     unallocated.add(percent, 100.0 - 100.0 * static_cast<double>(used) / total);
-    fragmented.add(percent, 100.0 * fragmentation.total() / total);
+    fragmented.add(percent, 100.0 * core.fragmented_milli() / total);
     if (progress && run.pods % 256 == 0) {
       progress(static_cast<double>(run.pods) / static_cast<double>(fill.pods.size()));
     }
   }
   run.unallocated_percent = unallocated.means();
   run.fragmentation_percent = fragmented.means();
-  run.core_seconds = clock.seconds();
+  run.core_seconds = core.core_seconds();
   return run;
 }
 

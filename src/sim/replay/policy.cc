@@ -14,9 +14,9 @@ namespace {
 constexpr std::array<const char*, 6> kNames{"default", "fifo", "srtf", "srsf", "tiresias", "las"};
 
 constexpr std::int64_t kGpuSecond = 1000;  // GPU-ms
+constexpr std::int64_t kGpuHour = 3600 * kGpuSecond;
 constexpr std::array<std::int64_t, 2> kTiresiasLimits{3'250 * kGpuSecond, 7'200 * kGpuSecond};
-constexpr std::array<std::int64_t, 4> kLasLimits{150'000 * kGpuSecond, 2'000'000 * kGpuSecond,
-                                                 6'000'000 * kGpuSecond, 10'000'000 * kGpuSecond};
+constexpr std::array<std::int64_t, 3> kLasLimits{40 * kGpuHour, 700 * kGpuHour, 2000 * kGpuHour};
 
 // Room in an order key: levels above, then one more criterion, then the sequence.
 constexpr int kLevelShift = 56;

@@ -7,8 +7,8 @@
 //   srsf      shortest remaining service (time × GPUs) first
 //   tiresias  attained service in three levels, demoted at 3,250 and 7,200 GPU-seconds, those that
 //             run before those that wait (Tiresias-L, NSDI'19, with Muri's thresholds)
-//   las       least attained service in levels that grow by powers; inside a level the job with the
-//             fewest GPUs first, then the older one
+//   las       least attained service in four levels that end at 40, 700 and 2,000 GPU-hours; inside
+//             a level the job with the fewest GPUs first, then the older one
 //
 // srtf and srsf read the future (the job's remaining time); the others do not. The last four stop
 // running jobs for ones that come first.

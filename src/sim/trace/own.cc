@@ -154,16 +154,6 @@ Result<TraceJob> RowReader::read(std::size_t row) const {
   return job;
 }
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
-}
-
 }  // namespace
 
 Result<std::vector<TraceJob>> read_trace(const CsvFile& file) {
@@ -201,13 +191,13 @@ std::string trace_text(const std::vector<TraceJob>& jobs) {
     std::string classes;
     for (const std::string& name : job.device_classes) classes += (classes.empty() ? "" : "|") + name;
     out += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", quoted(job.name),
-        decimal_text(job.submit.ms, 3), decimal_text(job.run_time.ms, 3), quoted(job.project),
-        quoted(job.user), kind_name(job.kind), job.priority, job.tasks,
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(job.name),
+        decimal_text(job.submit.ms, 3), decimal_text(job.run_time.ms, 3), csv_cell(job.project),
+        csv_cell(job.user), kind_name(job.kind), job.priority, job.tasks,
         job.last_gpus > 0 ? std::to_string(job.last_gpus) : "", gpu.count,
         gpu.kind == GpuRequestKind::kPortion ? decimal_text(gpu.portion.value, 3) : "",
         gpu.kind == GpuRequestKind::kMemory ? std::to_string(gpu.memory.value) : "",
-        decimal_text(job.request.cpu.value, 3), job.request.memory.value >> 20, quoted(classes),
+        decimal_text(job.request.cpu.value, 3), job.request.memory.value >> 20, csv_cell(classes),
         job.outcome == JobOutcome::kFailed ? "failed" : "succeeded");
   }
   return out;

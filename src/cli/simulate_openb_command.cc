@@ -1,0 +1,144 @@
+// fairlead simulate openb: how well a placement policy fills a cluster of openb nodes.
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/simulate_command.h"
+#include "cli/simulate_options.h"
+#include "cli/simulate_report.h"
+#include "sim/csv/csv_file.h"
+#include "sim/report/openb_page.h"
+
+namespace fairlead::cli {
+namespace {
+
+struct OpenbOptions {
+  std::string nodes;
+  std::string pods;
+  std::string policy = "default";
+  std::string seeds = "42-51";
+  bool churn = false;
+  double load = 95;
+  bool no_speed = false;
+  OutputFormat format = OutputFormat::kTable;
+  std::string output;
+  std::string html;
+};
+
+Result<sim::OpenbInput> load(const OpenbOptions& options) {
+  sim::OpenbInput input;
+  FAIRLEAD_ASSIGN(const sim::CsvFile nodes, sim::CsvFile::read(options.nodes));
+  FAIRLEAD_ASSIGN(input.nodes, sim::read_openb_nodes(nodes));
+  FAIRLEAD_ASSIGN(const sim::CsvFile pods, sim::CsvFile::read(options.pods));
+  FAIRLEAD_ASSIGN(input.pods, sim::read_openb_pods(pods));
+  if (sim::total_gpu_milli(input.nodes) == 0) {
+    return fail(Error{ErrorCode::kInvalidArgument, "no node has a GPU", options.nodes,
+                      "column gpu", "there must be one to fill"});
+  }
+  std::int64_t asked = 0;
+  for (const sim::OpenbPod& pod : input.pods) asked += pod.milli();
+  if (asked == 0) {
+    return fail(Error{ErrorCode::kInvalidArgument, "no pod asks for a GPU", options.pods,
+                      "column num_gpu", "there must be one to arrive"});
+  }
+  return input;
+}
+
+Settings settings_of(const OpenbOptions& options, const sim::OpenbInput& input) {
+  Settings settings{{"nodes", options.nodes},
+                    {"pods", options.pods},
+                    {"policy", options.policy},
+                    {"seeds", options.seeds},
+                    {"gpus", std::to_string(sim::total_gpu_milli(input.nodes) / kMilli)}};
+  if (options.churn) settings.emplace_back("loadPercent", CLI::detail::to_string(options.load));
+  return settings;
+}
+
+int fill(const OpenbOptions& options, const sim::OpenbInput& input,
+         const std::vector<std::uint64_t>& seeds, CliContext& context) {
+  std::vector<sim::OpenbRun> runs;
+  {
+    ProgressBar bar(context, "openb " + options.policy);
+    for (std::size_t i = 0; i < seeds.size(); ++i) {
+      auto run = sim::run_openb_fill(input, options.policy, seeds[i], bar.part(i, seeds.size()));
+      if (!run) return report(context, run.error());
+      runs.push_back(std::move(*run));
+    }
+  }
+  const Settings settings = settings_of(options, input);
+  if (!write_page(context, options.html, sim::openb_page(options.policy, settings, runs))) {
+    return context.exit_status;
+  }
+  return write_output(context, options.output,
+                      options.format == OutputFormat::kJson
+                          ? openb_json(options.policy, settings, runs, !options.no_speed)
+                          : openb_table(options.policy, runs, !options.no_speed));
+}
+
+int churn(const OpenbOptions& options, const sim::OpenbInput& input,
+          const std::vector<std::uint64_t>& seeds, CliContext& context) {
+  if (!options.html.empty()) {
+    return report(context, Error{ErrorCode::kInvalidArgument, "--churn has no page", {}, "--html",
+                                 "leave out --html, or use -o json"});
+  }
+  std::vector<sim::ChurnRun> runs;
+  {
+    ProgressBar bar(context, "openb " + options.policy);
+    for (std::size_t i = 0; i < seeds.size(); ++i) {
+      auto run = sim::run_openb_churn(input, options.policy, seeds[i], options.load,
+                                      bar.part(i, seeds.size()));
+      if (!run) return report(context, run.error());
+      runs.push_back(*run);
+    }
+  }
+  return write_output(
+      context, options.output,
+      options.format == OutputFormat::kJson
+          ? churn_json(options.policy, settings_of(options, input), runs, !options.no_speed)
+          : churn_table(options.policy, runs, !options.no_speed));
+}
+
+int openb(const OpenbOptions& options, CliContext& context) {
+  const auto seeds = parse_seeds(options.seeds);
+  if (!seeds) return report(context, seeds.error());
+  const auto input = load(options);
+  if (!input) return report(context, input.error());
+  return options.churn ? churn(options, *input, *seeds, context)
+                       : fill(options, *input, *seeds, context);
+}
+
+}  // namespace
+
+void add_simulate_openb(CLI::App& simulate, CliContext& context) {
+  auto options = std::make_shared<OpenbOptions>();
+  CLI::App* command = simulate.add_subcommand(
+      "openb", "Fill a cluster with pods of the openb trace until nothing fits");
+  command->add_option("--nodes", options->nodes, "Node list")->required()->type_name("CSV");
+  command->add_option("--pods", options->pods, "Pod list")->required()->type_name("CSV");
+  command->add_option("--policy", options->policy,
+                      "default, random, bestfit, dotprod, fgd or firstfit (default default)")
+      ->type_name("NAME");
+  command->add_option("--seeds", options->seeds, "42-51, or 1,2,7 (default 42-51)")
+      ->type_name("SEEDS");
+  command->add_flag("--churn", options->churn,
+                    "Pods also leave, at a steady load; what does not fit at once is lost");
+  command->add_option("--load", options->load, "With --churn: offered load in % (default 95)")
+      ->check(CLI::Range(1.0, 1000.0))
+      ->type_name("PERCENT");
+  command->add_flag("--no-speed", options->no_speed,
+                    "Leave out decisions per second, so that output is the same every time");
+  add_format_option(*command, options->format, {OutputFormat::kTable, OutputFormat::kJson});
+  add_output_option(*command, options->output);
+  command->add_option("--html", options->html, "Also write a page with charts")->type_name("FILE");
+  constexpr Example kExamples[] = {
+      {"ten seeds of the default policy",
+       "fairlead simulate openb --nodes nodes.csv --pods pods.csv"},
+      {"another policy, for a program",
+       "fairlead simulate openb --nodes nodes.csv --pods pods.csv --policy fgd --seeds 42 -o json"},
+      {"with departures", "fairlead simulate openb --nodes nodes.csv --pods pods.csv --churn"},
+  };
+  command->footer(examples(kExamples));
+  command->callback([options, &context] { context.exit_status = openb(*options, context); });
+}
+
+}  // namespace fairlead::cli

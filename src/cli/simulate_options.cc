@@ -1,0 +1,109 @@
+#include "cli/simulate_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <ostream>
+
+#include "model/cluster_reader.h"
+
+namespace fairlead::cli {
+namespace {
+
+constexpr std::size_t kMaxSeeds = 10'000;
+constexpr int kBarWidth = 32;
+
+bool parse_seed(std::string_view text, std::uint64_t& seed) {
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, seed);
+  return !text.empty() && parsed.ec == std::errc{} && parsed.ptr == end &&
+         seed <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+}
+
+}  // namespace
+
+Result<std::vector<std::uint64_t>> parse_seeds(std::string_view text) {
+  std::vector<std::uint64_t> seeds;
+  std::string_view rest = text;
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view part = rest.substr(0, comma);
+    const std::size_t dash = part.find('-');
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    const bool ok = parse_seed(part.substr(0, dash), first) &&
+                    parse_seed(dash == std::string_view::npos ? part : part.substr(dash + 1), last);
+    if (!ok || last < first) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "\"" + std::string(part) + "\" in --seeds is not a seed or a range of seeds",
+                  "write 42-51, or 1,2,7, with the lower number first");
+    }
+    if (last - first >= kMaxSeeds || seeds.size() + (last - first) >= kMaxSeeds) {
+      return fail(ErrorCode::kOutOfRange, "--seeds names more than 10000 seeds", "name fewer");
+    }
+    for (std::uint64_t seed = first; seed <= last; ++seed) {
+      if (std::find(seeds.begin(), seeds.end(), seed) != seeds.end()) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "--seeds names the seed " + std::to_string(seed) + " twice", "name it once");
+      }
+      seeds.push_back(seed);
+    }
+    if (comma == std::string_view::npos) return seeds;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+ProgressBar::ProgressBar(CliContext& context, std::string what)
+    : context_(context), what_(std::move(what)) {}
+
+ProgressBar::~ProgressBar() {
+  if (shown_ >= 0) context_.err << "\r\x1b[K" << std::flush;
+}
+
+sim::Progress ProgressBar::part(std::size_t number, std::size_t parts) {
+  if (!context_.terminal) return {};
+  return [this, number, parts](double done) {
+    show((static_cast<double>(number) + done) / static_cast<double>(parts));
+  };
+}
+
+void ProgressBar::show(double done) {
+  const int mille = static_cast<int>(std::clamp(done, 0.0, 1.0) * 1000);
+  if (mille == shown_) return;
+  shown_ = mille;
+  const int filled = mille * kBarWidth / 1000;
+  std::string bar;
+  for (int i = 0; i < kBarWidth; ++i) bar += i < filled ? "█" : "░";
+  context_.err << "\r" << what_ << " " << bar << " " << mille / 10 << "." << mille % 10 << " %"
+               << std::flush;
+}
+
+bool load_cluster(const std::string& path, ClusterSpec& cluster, CliContext& context) {
+  const Result<std::string> text = read_document_file(path);
+  if (!text) {
+    context.exit_status = report(context, text.error());
+    return false;
+  }
+  auto document = parse_cluster(*text, path);
+  if (!document) {
+    context.exit_status = report(context, document.error());
+    return false;
+  }
+  report_warnings(context, document->warnings);
+  if (!document->has_cluster || document->cluster.nodes.empty()) {
+    context.exit_status =
+        report(context, Error{ErrorCode::kInvalidArgument, "there is no cluster with nodes in it",
+                              path, {}, "state kind: Cluster and at least one node"});
+    return false;
+  }
+  cluster = std::move(document->cluster);
+  return true;
+}
+
+bool write_page(CliContext& context, const std::string& path, const std::string& html) {
+  if (path.empty()) return true;
+  context.exit_status = write_output(context, path, html);
+  return context.exit_status == 0;
+}
+
+}  // namespace fairlead::cli

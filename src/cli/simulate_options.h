@@ -1,0 +1,45 @@
+// What the simulate commands share: seeds, files, the progress bar, where reports go.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/app.h"
+#include "cli/output.h"
+#include "model/cluster.h"
+#include "sim/cluster/progress.h"
+
+namespace fairlead::cli {
+
+// "42-51", "1,2,7", "1-3,9": in the order stated. At most 10,000 seeds, each at most 2^63 − 1.
+// Error: kInvalidArgument, naming the part that cannot be read.
+Result<std::vector<std::uint64_t>> parse_seeds(std::string_view text);
+
+// One line on standard error that shows how far a run is; nothing unless that is a terminal.
+// Part `part` of `parts` is running. Clears its line when it goes.
+class ProgressBar {
+ public:
+  ProgressBar(CliContext& context, std::string what);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  sim::Progress part(std::size_t number, std::size_t parts);
+
+ private:
+  void show(double done);
+  CliContext& context_;
+  std::string what_;
+  int shown_ = -1;  // per mille
+};
+
+// The `kind: Cluster` document of a file. Reports what is wrong and sets context.exit_status.
+bool load_cluster(const std::string& path, ClusterSpec& cluster, CliContext& context);
+
+// Writes the page to `path` if it is set. False: reported, and context.exit_status set.
+bool write_page(CliContext& context, const std::string& path, const std::string& html);
+
+}  // namespace fairlead::cli

@@ -1,0 +1,198 @@
+#include "sim/report/replay_page.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "sim/report/svg.h"
+#include "sim/report/text.h"
+
+namespace fairlead::sim {
+namespace {
+
+// The x axis counts hours of short replays and days of long ones.
+struct TimeAxis {
+  const char* label = "hours since the first submit";
+  double per_unit = 1;
+};
+
+TimeAxis axis_of(const Summary& s) {
+  if (s.makespan_seconds > 5 * 86'400) return {"days since the first submit", 24};
+  return {};
+}
+
+Series series_of(const Summary& s, const TimeAxis& axis, double Bucket::*field, std::string label,
+                 std::string colour, Mark mark) {
+  Series series;
+  series.label = std::move(label);
+  series.colour = std::move(colour);
+  series.mark = mark;
+  series.steps = true;
+  for (const Bucket& b : s.buckets) {
+    series.points.emplace_back(b.from_hours / axis.per_unit, b.*field);
+  }
+  if (!series.points.empty()) {
+    series.points.emplace_back(s.makespan_seconds / 3600 / axis.per_unit, series.points.back().second);
+  }
+  return series;
+}
+
+void allocation_section(Page& page, const Summary& s, const TimeAxis& axis) {
+  page.section("GPUs in use", "Devices held by running jobs, against the healthy devices there are.");
+  page.legend({{"c1", "allocated"}, {"muted", "capacity"}});
+  LineChart chart;
+  chart.title = "GPUs in use over time";
+  chart.description = fmt::format("On average {} % of {} GPUs were allocated.",
+                                  fixed(s.allocated_percent, 1), grouped(s.capacity_gpus));
+  chart.x_label = axis.label;
+  chart.y_label = "GPUs";
+  chart.series = {series_of(s, axis, &Bucket::allocated, "allocated GPUs", "c1", Mark::kArea),
+                  series_of(s, axis, &Bucket::capacity, "healthy GPUs", "muted", Mark::kDashed)};
+  page.chart(line_chart(chart));
+}
+
+void waiting_section(Page& page, const Summary& s, const TimeAxis& axis) {
+  page.section("Demand that waits", "GPUs asked for by jobs that were submitted and do not run yet.");
+  page.legend({{"c2", "GPUs asked for by waiting jobs"}});
+  LineChart chart;
+  chart.title = "GPUs asked for by waiting jobs over time";
+  chart.description = fmt::format("Half of the jobs waited less than {}.", duration_words(s.wait.p50));
+  chart.x_label = axis.label;
+  chart.y_label = "GPUs";
+  chart.series = {series_of(s, axis, &Bucket::waiting, "waiting GPUs", "c2", Mark::kArea)};
+  page.chart(line_chart(chart));
+}
+
+void fragmentation_section(Page& page, const Summary& s, const TimeAxis& axis) {
+  page.section("Fragmentation",
+               "Free GPU capacity, and the part of it that the trace's mix of requests cannot use "
+               "where it is (the measure of FGD).");
+  page.legend({{"muted", "free"}, {"c4", "free but of no use to the mix"}});
+  Series free = series_of(s, axis, &Bucket::capacity, "free GPUs", "muted", Mark::kArea);
+  for (std::size_t i = 0; i < free.points.size(); ++i) {
+    const Bucket& b = s.buckets[std::min(i, s.buckets.size() - 1)];
+    free.points[i].second = std::max(0.0, b.capacity - b.allocated);
+  }
+  LineChart chart;
+  chart.title = "Free and fragmented GPUs over time";
+  chart.description = fmt::format("On average {} % of the capacity was free but unusable.",
+                                  fixed(s.fragmentation_percent, 1));
+  chart.x_label = axis.label;
+  chart.y_label = "GPUs";
+  chart.series = {std::move(free), series_of(s, axis, &Bucket::fragmented, "fragmented GPUs", "c4",
+                                             Mark::kArea)};
+  page.chart(line_chart(chart));
+}
+
+void waits_section(Page& page, const std::string& what, const std::vector<WaitGroup>& groups) {
+  if (groups.empty()) return;
+  page.section("Waiting time by " + what,
+               "From submit to first start. Each row shows how long half, 90 % and 99 % of its jobs "
+               "waited at most; the axis is logarithmic.");
+  page.legend({{"c1", "half of the jobs"}, {"c2", "90 %"}, {"c3", "99 %"}});
+  std::vector<RangeRow> rows;
+  std::vector<std::vector<std::string>> cells;
+  for (const WaitGroup& group : groups) {
+    const Quantiles& q = group.wait;
+    const std::string jobs =
+        grouped(static_cast<double>(q.count)) + (q.count == 1 ? " job" : " jobs");
+    rows.push_back({group.label, jobs, q.p50, q.p90, q.p99});
+    cells.push_back({group.label, grouped(static_cast<double>(q.count)), duration_words(q.mean),
+                     duration_words(q.p50), duration_words(q.p90), duration_words(q.p99),
+                     duration_words(q.max)});
+  }
+  page.chart(range_chart("Waiting time by " + what, "Median, 90th and 99th percentile.", rows));
+  page.table({what, "jobs", "mean", "half", "90 %", "99 %", "longest"}, cells);
+}
+
+void fairness_section(Page& page, const Summary& s) {
+  if (s.fairness.empty()) return;
+  page.section("Shares of the projects",
+               "GPU time each project received, beside the GPU time its fair share entitled it to "
+               "while it had demand. More than entitled is what others left idle.");
+  page.legend({{"c1", "received"}, {"c2", "entitled"}});
+  std::vector<PairRow> rows;
+  std::vector<std::vector<std::string>> cells;
+  for (const FairnessRow& row : s.fairness) {
+    rows.push_back({row.project, row.received_gpu_hours, row.entitled_gpu_hours});
+    const bool entitled = row.entitled_gpu_hours > 0;
+    cells.push_back({row.project, row.quota_gpus < 0 ? "unlimited" : fixed(row.quota_gpus, 0),
+                     grouped(row.received_gpu_hours), fixed(row.received_percent, 1) + " %",
+                     entitled ? grouped(row.entitled_gpu_hours) : "–",
+                     entitled ? fixed(row.received_of_entitled, 2) : "–"});
+  }
+  page.chart(pair_chart("GPU-hours received and entitled by project", "Two bars per project.",
+                        "GPU-hours", "received", "entitled", rows));
+  page.table({"project", "quota", "received GPU-h", "of all", "entitled GPU-h", "ratio"}, cells);
+}
+
+void finish_time_section(Page& page, const Summary& s) {
+  const FinishTimeFairness& f = s.finish_time;
+  if (f.sorted.empty()) return;
+  page.section("Finish-time fairness",
+               "ρ compares a job's completion time with the time in a private cluster of an equal "
+               "part of the GPUs. Left of the mark at 1, sharing was better than owning.");
+  page.legend({{"c3", "part of the jobs with at most this ρ"}, {"rule", "ρ = 1"}});
+  LineChart chart;
+  chart.title = "Distribution of finish-time fairness";
+  chart.description = fmt::format("Worst {}, {} % of the jobs above 1.", fixed(f.worst, 1),
+                                  fixed(f.unfair_percent, 1));
+  chart.x_label = "ρ (logarithmic)";
+  chart.y_label = "% of jobs";
+  chart.log_x = true;
+  chart.x_min = std::min(0.1, std::max(0.001, f.sorted.front()));
+  chart.x_max = std::max(10.0, f.worst);
+  chart.y_max = 100;
+  chart.vertical_rule = 1;
+  Series series;
+  series.label = "jobs with at most this ρ";
+  series.colour = "c3";
+  const std::size_t n = f.sorted.size();
+  const std::size_t stride = std::max<std::size_t>(1, n / 400);
+  for (std::size_t i = 0; i < n; i += stride) {
+    series.points.emplace_back(f.sorted[i], 100.0 * static_cast<double>(i + 1) / static_cast<double>(n));
+  }
+  series.points.emplace_back(f.worst, 100);
+  chart.series = {std::move(series)};
+  page.chart(line_chart(chart));
+  page.table({"worst ρ", "99 %", "half", "jobs above 1"},
+             {{fixed(f.worst, 2), fixed(f.p99, 2), fixed(f.p50, 2), fixed(f.unfair_percent, 1) + " %"}});
+}
+
+}  // namespace
+
+std::string replay_page(const std::string& title, const KeyValues& settings,
+                        const ReplayResult& result, const Summary& s) {
+  Page page(title, fmt::format("{} jobs on {} GPUs in {} of virtual time; every decision by the "
+                               "production scheduling core.",
+                               grouped(static_cast<double>(s.jobs)), grouped(s.capacity_gpus),
+                               duration_words(s.makespan_seconds)));
+  KeyValues figures{{fixed(s.allocated_percent, 1) + " %", "of GPU time allocated"},
+                    {duration_words(s.wait.p50), "median wait"},
+                    {duration_words(s.wait.p99), "99 % waited less"},
+                    {duration_words(s.completion.mean), "mean completion time"},
+                    {fixed(s.fragmentation_percent, 1) + " %", "of GPU time fragmented"}};
+  if (result.preemptions > 0) {
+    figures.emplace_back(grouped(static_cast<double>(result.preemptions)), "preemptions");
+  }
+  if (result.faults > 0) {
+    figures.emplace_back(grouped(static_cast<double>(result.fault_stops)), "jobs stopped by faults");
+  }
+  if (s.refused + s.unfinished > 0) {
+    figures.emplace_back(grouped(static_cast<double>(s.refused + s.unfinished)), "jobs that never ran");
+  }
+  page.figures(figures);
+  const TimeAxis axis = axis_of(s);
+  allocation_section(page, s, axis);
+  waiting_section(page, s, axis);
+  waits_section(page, "size", s.by_size);
+  waits_section(page, "project", s.by_project);
+  fairness_section(page, s);
+  finish_time_section(page, s);
+  fragmentation_section(page, s, axis);
+  page.section("Settings", "What was replayed, and how.");
+  page.settings(settings);
+  return page.html();
+}
+
+}  // namespace fairlead::sim

@@ -1,0 +1,15 @@
+// The HTML report of a replay.
+#pragma once
+
+#include <string>
+
+#include "sim/report/page.h"
+#include "sim/report/summary.h"
+
+namespace fairlead::sim {
+
+// `settings`: what was replayed and how, enough to do it again.
+std::string replay_page(const std::string& title, const KeyValues& settings,
+                        const ReplayResult& result, const Summary& summary);
+
+}  // namespace fairlead::sim
