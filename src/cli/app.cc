@@ -17,6 +17,7 @@ namespace {
 // In the order in which --help lists them.
 constexpr auto kCommands = {
     &add_validate_command,
+    &add_share_command,
     &add_schema_command,
 };
 
