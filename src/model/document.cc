@@ -18,7 +18,7 @@ bool plain_key(std::string_view key) {
   });
 }
 
-// In quotes, with control characters shown as escapes, cut between characters when long.
+// In quotes, printable, cut between characters when long.
 std::string shown(std::string_view text) {
   constexpr std::size_t kShown = 60;
   std::string out = "\"";
@@ -28,16 +28,9 @@ std::string shown(std::string_view text) {
       out += "…";
       break;
     }
-    if (byte < 0x20 || byte == 0x7f) {
-      constexpr const char* kHex = "0123456789abcdef";
-      out += "\\x";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    } else {
-      out += c;
-    }
+    out += c;
   }
-  return out + "\"";
+  return printable(out + "\"");
 }
 
 // Line of the first byte that is not UTF-8 or is NUL; 0 if there is none (RFC 3629, section 4).
@@ -78,6 +71,23 @@ bool looks_like_json(std::string_view text, std::string_view file) {
 }
 
 }  // namespace
+
+std::string printable(std::string text) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  if (std::none_of(text.begin(), text.end(), is_control)) return text;
+  constexpr const char* kHex = "0123456789abcdef";
+  std::string out;
+  for (const char c : text) {
+    if (!is_control(c)) {
+      out += c;
+      continue;
+    }
+    out += "\\x";
+    out += kHex[static_cast<unsigned char>(c) >> 4];
+    out += kHex[static_cast<unsigned char>(c) & 15];
+  }
+  return out;
+}
 
 const Value* Value::find(std::string_view key) const {
   if (kind_ != ValueKind::kMap) return nullptr;
@@ -150,8 +160,9 @@ std::expected<Document, std::vector<Error>> Document::parse(std::string_view tex
   if (!problems.empty()) {
     std::vector<Error> errors;
     for (DocumentProblem& problem : problems) {
-      errors.push_back(Error{problem.code, std::move(problem.message),
-                             file + ":" + std::to_string(problem.line), std::move(problem.field),
+      errors.push_back(Error{problem.code, printable(std::move(problem.message)),
+                             file + ":" + std::to_string(problem.line),
+                             printable(std::move(problem.field)),
                              std::move(problem.cure)});
     }
     return std::unexpected(std::move(errors));

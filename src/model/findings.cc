@@ -42,6 +42,7 @@ std::vector<Error> by_line(std::vector<Error>& kept, std::size_t& count, const s
 Error Findings::place(const Value& at, Error error) const {
   error.where = at.line() == 0 ? file_ : file_ + ":" + std::to_string(at.line());
   error.field = at.path();
+  error.message = printable(std::move(error.message));
   return error;
 }
 
