@@ -17,8 +17,10 @@ namespace {
 // In the order in which --help lists them.
 constexpr auto kCommands = {
     &add_validate_command,
+    &add_scenario_command,
     &add_share_command,
     &add_schema_command,
+    &add_simulate_command,
 };
 
 // The innermost command that was named.

@@ -73,6 +73,8 @@ struct Printer {
     text += fmt::format(" {}", state_text(e.state));
     if (e.tasks && e.wanted) {
       text += fmt::format(" with {} of {} tasks", bound_text(*e.tasks), *e.wanted);
+    } else if (e.wanted) {
+      text += fmt::format(" with at least 0 of {} tasks", *e.wanted);
     } else if (e.tasks) {
       text += fmt::format(" with {} tasks", bound_text(*e.tasks));
     }
