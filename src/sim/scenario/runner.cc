@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "base/check.h"
 #include "sched/scheduler.h"
+#include "sim/scenario/audit.h"
 #include "sim/scenario/cure.h"
 #include "sim/scenario/event_text.h"
 #include "sim/scenario/observed.h"
@@ -201,6 +201,7 @@ class Player {
       if (const auto* started = std::get_if<sched::Started>(&decision)) {
         observed_.starts.try_emplace(scheduler_.workload_name(started->workload),
                                      StartSeen{now_, sequence_++});
+        complain(audit_start(*started, scheduler_, observed_.symbols));
       } else if (const auto* finished = std::get_if<sched::Finished>(&decision)) {
         observed_.ended[finished->name] = finished->succeeded;
       }
@@ -210,6 +211,13 @@ class Player {
   void verify(const char* when) {
     const Result<void> verified = scheduler_.verify();
     if (!verified) fail(fmt::format("the invariants hold {}", when), verified.error().text(), {});
+    complain(audit_state(scheduler_, observed_.symbols));
+  }
+
+  void complain(const std::vector<std::string>& complaints) {
+    for (const std::string& complaint : complaints) {
+      fail("the decision is one that the rules allow", complaint, {});
+    }
   }
 
   // Rule 10.2, on a second core that is told the same.
