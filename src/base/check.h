@@ -12,7 +12,7 @@ namespace fairlead {
 
 }  // namespace fairlead
 
-#define FAIRLEAD_CHECK(expression, why)                                      \
-  (static_cast<bool>(expression)                                             \
-       ? static_cast<void>(0)                                                \
+#define FAIRLEAD_CHECK(expression, why) \
+  (static_cast<bool>(expression)        \
+       ? static_cast<void>(0)           \
        : ::fairlead::check_failed(#expression, __FILE__, __LINE__, (why)))

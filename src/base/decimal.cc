@@ -28,9 +28,13 @@ constexpr std::array<Suffix, 11> kSuffixes{{{"Ki", kKi},
                                             {"T", 1'000'000'000'000},
                                             {"P", 1'000'000'000'000'000}}};
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+std::string quoted(std::string_view text) {
+  return "\"" + std::string(text) + "\"";
+}
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // A decimal as whole digits and fraction digits; neither is bounded yet.
 struct Digits {
@@ -75,10 +79,11 @@ Result<std::int64_t> scaled(std::string_view text, Int128 factor, Int128 bound,
   value *= factor;
   // Each further digit is worth a tenth of the one before; it must still be worth a whole unit.
   Int128 worth = factor;
-  Int128 carried = 0;   // what is owed below one unit, as carried / scale
+  Int128 carried = 0;  // what is owed below one unit, as carried / scale
   Int128 scale = 1;
   if (digits.fraction.size() > 18) {
-    return fail(ErrorCode::kInvalidArgument, quoted(whole_text) + " has too many decimals for " + unit);
+    return fail(ErrorCode::kInvalidArgument,
+                quoted(whole_text) + " has too many decimals for " + unit);
   }
   for (const char c : digits.fraction) {
     scale *= 10;
@@ -87,7 +92,8 @@ Result<std::int64_t> scaled(std::string_view text, Int128 factor, Int128 bound,
   // factor < 2^51 and carried < 10^18 < 2^60: the product fits 128 bits.
   const Int128 product = worth * carried;
   if (product % scale != 0) {
-    return fail(ErrorCode::kInvalidArgument, quoted(whole_text) + " is not a whole number of " + unit);
+    return fail(ErrorCode::kInvalidArgument,
+                quoted(whole_text) + " is not a whole number of " + unit);
   }
   value += product / scale;
   if (value > bound) return fail(ErrorCode::kOutOfRange, quoted(whole_text) + " is too large");
@@ -106,7 +112,8 @@ Result<std::int64_t> parse_suffixed(std::string_view text, std::int64_t bare, st
     factor = suffix.factor;
     break;
   }
-  return scaled(number, factor, bound, text, "an amount of memory such as 512Mi, 48Gi or 1.5T", "bytes");
+  return scaled(number, factor, bound, text, "an amount of memory such as 512Mi, 48Gi or 1.5T",
+                "bytes");
 }
 
 }  // namespace
@@ -121,9 +128,9 @@ Result<std::int64_t> parse_decimal(std::string_view text, int places) {
   Digits digits;
   if (split_digits(text, digits) && digits.fraction.size() > static_cast<std::size_t>(places)) {
     return fail(ErrorCode::kInvalidArgument,
-                places == 0 ? quoted(text) + " is not a whole number"
-                            : quoted(text) + " has more than " + std::to_string(places) +
-                                  " decimals");
+                places == 0
+                    ? quoted(text) + " is not a whole number"
+                    : quoted(text) + " has more than " + std::to_string(places) + " decimals");
   }
   return scaled(text, factor, bound, text,
                 places == 0 ? "a whole number" : "a decimal number such as 2 or 0.5", "units");
@@ -153,7 +160,9 @@ Result<std::int64_t> parse_cpu(std::string_view text) {
                 "thousandths of a CPU");
 }
 
-std::string cpu_text(std::int64_t milli_cpu) { return decimal_text(milli_cpu, 3); }
+std::string cpu_text(std::int64_t milli_cpu) {
+  return decimal_text(milli_cpu, 3);
+}
 
 Result<std::int64_t> parse_bytes(std::string_view text) {
   return parse_suffixed(text, 1, kMaxBytes);

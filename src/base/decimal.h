@@ -1,4 +1,5 @@
-// Exact decimals: what a person writes ("0.3", "1.5", "250m", "48Gi") as an integer of a fixed unit.
+// Exact decimals: what a person writes ("0.3", "1.5", "250m", "48Gi") as an integer of a fixed
+// unit.
 //
 // No floating point: a value that the unit cannot hold exactly is an error, not a rounding.
 #pragma once

@@ -21,7 +21,9 @@ TEST(Decimal, IsReadExactly) {
   EXPECT_EQ(parse_decimal("0007.500", 1), 75);
 }
 
-TEST(Decimal, TrailingZerosAreNoDecimals) { EXPECT_EQ(parse_decimal("1.50000", 1), 15); }
+TEST(Decimal, TrailingZerosAreNoDecimals) {
+  EXPECT_EQ(parse_decimal("1.50000", 1), 15);
+}
 
 TEST(Decimal, TooManyDecimalsAreRefusedNotRounded) {
   EXPECT_EQ(code_of(parse_decimal("0.3333", 3)), ErrorCode::kInvalidArgument);
@@ -29,7 +31,8 @@ TEST(Decimal, TooManyDecimalsAreRefusedNotRounded) {
 }
 
 TEST(Decimal, WhatIsNoNumberIsRefused) {
-  for (const char* text : {"", ".", "-", "1.", ".5", "1e3", "0x10", " 1", "1 ", "1,5", "--1", "nan"}) {
+  for (const char* text :
+       {"", ".", "-", "1.", ".5", "1e3", "0x10", " 1", "1 ", "1,5", "--1", "nan"}) {
     EXPECT_EQ(code_of(parse_decimal(text, 3)), ErrorCode::kInvalidArgument) << text;
   }
 }
@@ -87,8 +90,8 @@ TEST(Bytes, MustComeOutWholeAndFit) {
 }
 
 RC_GTEST_PROP(Bytes, PrintedReadsBack, ()) {
-  const std::int64_t value =
-      *rc::gen::inRange<std::int64_t>(0, 1 << 20) << *rc::gen::inRange(0, 33);
+  const std::int64_t value = *rc::gen::inRange<std::int64_t>(0, 1 << 20)
+                             << *rc::gen::inRange(0, 33);
   RC_ASSERT(parse_bytes(bytes_text(value)).value() == value);
 }
 

@@ -6,7 +6,9 @@
 namespace fairlead {
 namespace {
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 // Optimal string alignment distance (Damerau-Levenshtein without overlapping swaps).
 std::size_t distance(std::string_view a, std::string_view b) {

@@ -1,12 +1,11 @@
 #include "base/output_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -43,7 +42,7 @@ mode_t default_mode() {
 Result<OutputFile> OutputFile::create(const std::string& path) {
   OutputFile out;
   out.path_ = resolved(path);
-  struct stat status {};
+  struct stat status{};
   const bool exists = ::stat(out.path_.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) {
     return fail(Error{ErrorCode::kIo, "is a folder", path, {}, "name a file in it"});
@@ -54,7 +53,7 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
     return out;
   }
   const std::string folder = folder_of(out.path_);
-  struct stat folder_status {};
+  struct stat folder_status{};
   if (::stat(folder.c_str(), &folder_status) != 0) {
     return io_error(path, "the folder \"" + folder + "\" cannot be used", errno,
                     "create it first: mkdir -p " + folder);
@@ -105,7 +104,8 @@ Result<void> OutputFile::commit() {
     return io_error(path_, "cannot be put in place", errno);
   }
   temporary_.clear();
-  // The name is durable once the folder is. Some file systems refuse this; the file is whole anyway.
+  // The name is durable once the folder is. Some file systems refuse this; the file is whole
+  // anyway.
   const int folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0) {
     (void)::fsync(folder);

@@ -1,12 +1,12 @@
 #include "base/output_file.h"
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
 
 namespace fairlead {
 namespace {
@@ -87,7 +87,9 @@ TEST_F(OutputFileTest, AFullDeviceIsAnError) {
   EXPECT_EQ(written.error().code, ErrorCode::kIo);
 }
 
-TEST_F(OutputFileTest, ADeviceIsWrittenTo) { EXPECT_TRUE(write_file("/dev/null", "data").has_value()); }
+TEST_F(OutputFileTest, ADeviceIsWrittenTo) {
+  EXPECT_TRUE(write_file("/dev/null", "data").has_value());
+}
 
 }  // namespace
 }  // namespace fairlead

@@ -24,11 +24,21 @@ struct Quantity {
   constexpr explicit Quantity(std::int64_t v) : value(v) {}
 
   friend constexpr auto operator<=>(Quantity, Quantity) = default;
-  friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.value + b.value); }
-  friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.value - b.value); }
+  friend constexpr Quantity operator+(Quantity a, Quantity b) {
+    return Quantity(a.value + b.value);
+  }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) {
+    return Quantity(a.value - b.value);
+  }
   friend constexpr Quantity operator*(Quantity a, std::int64_t n) { return Quantity(a.value * n); }
-  constexpr Quantity& operator+=(Quantity b) { value += b.value; return *this; }
-  constexpr Quantity& operator-=(Quantity b) { value -= b.value; return *this; }
+  constexpr Quantity& operator+=(Quantity b) {
+    value += b.value;
+    return *this;
+  }
+  constexpr Quantity& operator-=(Quantity b) {
+    value -= b.value;
+    return *this;
+  }
 };
 
 template <class Tag>

@@ -6,14 +6,22 @@ namespace fairlead {
 
 std::string_view error_code_name(ErrorCode code) {
   switch (code) {
-    case ErrorCode::kInvalidArgument: return "invalid-argument";
-    case ErrorCode::kOutOfRange: return "out-of-range";
-    case ErrorCode::kNotFound: return "not-found";
-    case ErrorCode::kAlreadyExists: return "already-exists";
-    case ErrorCode::kImpossible: return "impossible";
-    case ErrorCode::kConflict: return "conflict";
-    case ErrorCode::kIo: return "io";
-    case ErrorCode::kFailed: return "failed";
+    case ErrorCode::kInvalidArgument:
+      return "invalid-argument";
+    case ErrorCode::kOutOfRange:
+      return "out-of-range";
+    case ErrorCode::kNotFound:
+      return "not-found";
+    case ErrorCode::kAlreadyExists:
+      return "already-exists";
+    case ErrorCode::kImpossible:
+      return "impossible";
+    case ErrorCode::kConflict:
+      return "conflict";
+    case ErrorCode::kIo:
+      return "io";
+    case ErrorCode::kFailed:
+      return "failed";
   }
   check_failed("code", __FILE__, __LINE__, "the set of error codes is closed");
 }
@@ -22,12 +30,17 @@ int exit_code(ErrorCode code) {
   switch (code) {
     case ErrorCode::kInvalidArgument:
     case ErrorCode::kOutOfRange:
-    case ErrorCode::kAlreadyExists: return 2;
-    case ErrorCode::kNotFound: return 3;
-    case ErrorCode::kConflict: return 5;
-    case ErrorCode::kImpossible: return 6;
+    case ErrorCode::kAlreadyExists:
+      return 2;
+    case ErrorCode::kNotFound:
+      return 3;
+    case ErrorCode::kConflict:
+      return 5;
+    case ErrorCode::kImpossible:
+      return 6;
     case ErrorCode::kIo:
-    case ErrorCode::kFailed: return 1;
+    case ErrorCode::kFailed:
+      return 1;
   }
   check_failed("code", __FILE__, __LINE__, "the set of error codes is closed");
 }

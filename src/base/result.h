@@ -15,14 +15,14 @@
 namespace fairlead {
 
 enum class ErrorCode : std::uint8_t {
-  kInvalidArgument,   // malformed or contradictory input
-  kOutOfRange,        // a number that overflows or lies outside what is allowed
-  kNotFound,          // names something that does not exist
-  kAlreadyExists,     // a second thing of one name
-  kImpossible,        // well-formed, but no node could ever satisfy it
-  kConflict,          // not legal in the present state (e.g. removing a queue in use)
-  kIo,                // a file or a pipe
-  kFailed,            // the thing was carried out and its answer is "no" (a failed expectation)
+  kInvalidArgument,  // malformed or contradictory input
+  kOutOfRange,       // a number that overflows or lies outside what is allowed
+  kNotFound,         // names something that does not exist
+  kAlreadyExists,    // a second thing of one name
+  kImpossible,       // well-formed, but no node could ever satisfy it
+  kConflict,         // not legal in the present state (e.g. removing a queue in use)
+  kIo,               // a file or a pipe
+  kFailed,           // the thing was carried out and its answer is "no" (a failed expectation)
 };
 
 // "invalid-argument", "not-found", …: stable, lower-case, used in JSON output.
@@ -33,10 +33,10 @@ int exit_code(ErrorCode code);
 
 struct Error {
   ErrorCode code = ErrorCode::kInvalidArgument;
-  std::string message;   // one sentence, names the value and what is allowed
-  std::string where;     // "FILE:LINE" or "FILE"; empty if there is no document
-  std::string field;     // path of the field: "workloads[2].roles[0].min"; may be empty
-  std::string cure;      // what to do, or the command that fixes it; may be empty
+  std::string message;  // one sentence, names the value and what is allowed
+  std::string where;    // "FILE:LINE" or "FILE"; empty if there is no document
+  std::string field;    // path of the field: "workloads[2].roles[0].min"; may be empty
+  std::string cure;     // what to do, or the command that fixes it; may be empty
 
   // "FILE:LINE: FIELD: MESSAGE; CURE", leaving out what is empty.
   std::string text() const;
@@ -49,22 +49,24 @@ inline std::unexpected<Error> fail(ErrorCode code, std::string message, std::str
   return std::unexpected(Error{code, std::move(message), {}, {}, std::move(cure)});
 }
 
-inline std::unexpected<Error> fail(Error error) { return std::unexpected(std::move(error)); }
+inline std::unexpected<Error> fail(Error error) {
+  return std::unexpected(std::move(error));
+}
 
 }  // namespace fairlead
 
 // Returns the error of `expression` (a Result<void>) from the enclosing function.
-#define FAIRLEAD_TRY(expression)                                                  \
-  do {                                                                            \
-    auto fairlead_try_result = (expression);                                      \
+#define FAIRLEAD_TRY(expression)                                                   \
+  do {                                                                             \
+    auto fairlead_try_result = (expression);                                       \
     if (!fairlead_try_result) return std::unexpected(fairlead_try_result.error()); \
   } while (false)
 
 #define FAIRLEAD_CONCAT_INNER(a, b) a##b
 #define FAIRLEAD_CONCAT(a, b) FAIRLEAD_CONCAT_INNER(a, b)
-#define FAIRLEAD_ASSIGN_INNER(temp, target, expression)         \
-  auto temp = (expression);                                     \
-  if (!temp) return std::unexpected(std::move(temp).error());   \
+#define FAIRLEAD_ASSIGN_INNER(temp, target, expression)       \
+  auto temp = (expression);                                   \
+  if (!temp) return std::unexpected(std::move(temp).error()); \
   target = std::move(*temp)
 // FAIRLEAD_ASSIGN(auto x, f()): x is the value of f(), or its error is returned.
 #define FAIRLEAD_ASSIGN(target, expression) \

@@ -1,8 +1,8 @@
 #include "base/result.h"
 
-#include <gtest/gtest.h>
-
 #include <set>
+
+#include <gtest/gtest.h>
 
 #include "base/nearest.h"
 #include "base/quantity.h"
@@ -10,10 +10,14 @@
 namespace fairlead {
 namespace {
 
-constexpr ErrorCode kAll[] = {ErrorCode::kInvalidArgument, ErrorCode::kOutOfRange,
-                              ErrorCode::kNotFound,        ErrorCode::kAlreadyExists,
-                              ErrorCode::kImpossible,      ErrorCode::kConflict,
-                              ErrorCode::kIo,              ErrorCode::kFailed};
+constexpr ErrorCode kAll[] = {ErrorCode::kInvalidArgument,
+                              ErrorCode::kOutOfRange,
+                              ErrorCode::kNotFound,
+                              ErrorCode::kAlreadyExists,
+                              ErrorCode::kImpossible,
+                              ErrorCode::kConflict,
+                              ErrorCode::kIo,
+                              ErrorCode::kFailed};
 
 TEST(Error, EveryCodeHasANameAndFails) {
   std::set<std::string_view> names;

@@ -58,9 +58,13 @@ std::int64_t Rng::between(std::int64_t low, std::int64_t high) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + offset);
 }
 
-double Rng::unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+double Rng::unit() {
+  return static_cast<double>(next() >> 11) * 0x1.0p-53;
+}
 
-double Rng::exponential(double mean) { return -mean * std::log1p(-unit()); }
+double Rng::exponential(double mean) {
+  return -mean * std::log1p(-unit());
+}
 
 double Rng::normal() {
   const double radius = std::sqrt(-2.0 * std::log1p(-unit()));

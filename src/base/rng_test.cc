@@ -1,9 +1,9 @@
 #include "base/rng.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-
-#include <algorithm>
 
 namespace fairlead {
 namespace {
@@ -27,7 +27,8 @@ TEST(Rng, IsThePublishedGenerator) {
 RC_GTEST_PROP(Rng, StaysWithinItsBounds, (std::uint64_t seed)) {
   Rng rng(seed);
   const std::int64_t low = *rc::gen::arbitrary<std::int64_t>();
-  const std::int64_t high = *rc::gen::suchThat<std::int64_t>([&](std::int64_t h) { return h >= low; });
+  const std::int64_t high =
+      *rc::gen::suchThat<std::int64_t>([&](std::int64_t h) { return h >= low; });
   const std::int64_t drawn = rng.between(low, high);
   RC_ASSERT(drawn >= low && drawn <= high);
   const double u = rng.unit();

@@ -22,7 +22,9 @@ constexpr std::array<Unit, 6> kUnits{{{"ms", 1},
 constexpr std::int64_t kLongest = std::int64_t{100} * 366 * 86'400'000;
 constexpr std::int64_t kDayMs = 86'400'000;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 std::unexpected<Error> not_a_duration(std::string_view text) {
   return fail(ErrorCode::kInvalidArgument, "\"" + std::string(text) + "\" is not a duration",
@@ -117,7 +119,8 @@ Result<Duration> parse_duration(std::string_view text) {
       value = value * 10 + (rest[i] - '0');
       if (fraction) scale *= 10;
     }
-    if (i == 0 || digits == 0 || !is_digit(rest[0]) || rest[i - 1] == '.') return not_a_duration(text);
+    if (i == 0 || digits == 0 || !is_digit(rest[0]) || rest[i - 1] == '.')
+      return not_a_duration(text);
     rest.remove_prefix(i);
     std::int64_t unit = 0;
     if (rest.empty() && last_unit == 0) unit = 1'000;

@@ -32,10 +32,18 @@ struct Instant {
 
 inline constexpr Instant kNever{std::numeric_limits<std::int64_t>::max()};
 
-constexpr Duration milliseconds(std::int64_t n) { return {n}; }
-constexpr Duration seconds(std::int64_t n) { return {n * 1000}; }
-constexpr Duration minutes(std::int64_t n) { return {n * 60'000}; }
-constexpr Duration hours(std::int64_t n) { return {n * 3'600'000}; }
+constexpr Duration milliseconds(std::int64_t n) {
+  return {n};
+}
+constexpr Duration seconds(std::int64_t n) {
+  return {n * 1000};
+}
+constexpr Duration minutes(std::int64_t n) {
+  return {n * 60'000};
+}
+constexpr Duration hours(std::int64_t n) {
+  return {n * 3'600'000};
+}
 
 // "250ms", "90s", "1.5h", "2h30m", "7d", "1w"; a bare "90" is seconds. Exact to the millisecond.
 // Error: kInvalidArgument, naming the text and the forms allowed; kOutOfRange above 100 years.

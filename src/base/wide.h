@@ -38,8 +38,9 @@ struct Ratio {
     const std::int64_t b_den = b.den == 0 ? 1 : b.den;
     const Int128 left = Int128{a.num} * b_den;
     const Int128 right = Int128{b.num} * a_den;
-    return left < right ? std::strong_ordering::less
-                        : (left > right ? std::strong_ordering::greater : std::strong_ordering::equal);
+    return left < right
+               ? std::strong_ordering::less
+               : (left > right ? std::strong_ordering::greater : std::strong_ordering::equal);
   }
   friend constexpr bool operator==(const Ratio& a, const Ratio& b) { return (a <=> b) == 0; }
 };

@@ -1,9 +1,9 @@
 #include "base/wide.h"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-
-#include <limits>
 
 namespace fairlead {
 namespace {

@@ -1,7 +1,8 @@
 #include "cli/app.h"
 
-#include <CLI/CLI.hpp>
 #include <ostream>
+
+#include <CLI/CLI.hpp>
 
 #include "base/nearest.h"
 #include "cli/commands.h"
@@ -16,11 +17,8 @@ namespace {
 
 // In the order in which --help lists them.
 constexpr auto kCommands = {
-    &add_validate_command,
-    &add_scenario_command,
-    &add_share_command,
-    &add_schema_command,
-    &add_simulate_command,
+    &add_validate_command, &add_scenario_command, &add_share_command,
+    &add_schema_command,   &add_simulate_command,
 };
 
 // The innermost command that was named.
@@ -93,16 +91,22 @@ int usage_error(const CLI::App& app, const CLI::ParseError& e, CliContext& conte
 
 void report_as(CliContext& context, std::string_view word, std::string_view colour,
                const Error& error) {
-  if (context.color) context.err << colour << word << ":\x1b[0m ";
-  else context.err << word << ": ";
+  if (context.color)
+    context.err << colour << word << ":\x1b[0m ";
+  else
+    context.err << word << ": ";
   context.err << error.text() << "\n";
 }
 
 }  // namespace
 
-std::string version_text() { return "fairlead " FAIRLEAD_VERSION; }
+std::string version_text() {
+  return "fairlead " FAIRLEAD_VERSION;
+}
 
-int report(CliContext& context, const Error& error) { return report(context, std::span(&error, 1)); }
+int report(CliContext& context, const Error& error) {
+  return report(context, std::span(&error, 1));
+}
 
 int report(CliContext& context, std::span<const Error> errors) {
   for (const Error& error : errors) report_as(context, "error", "\x1b[1;31m", error);

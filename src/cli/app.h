@@ -21,8 +21,8 @@ class App;
 namespace fairlead::cli {
 
 struct CliContext {
-  std::ostream& out;  // data, and nothing else
-  std::ostream& err;  // errors, warnings, progress
+  std::ostream& out;      // data, and nothing else
+  std::ostream& err;      // errors, warnings, progress
   bool color = false;     // colour on err: a terminal, and NO_COLOR is not set
   bool terminal = false;  // err is a terminal: a progress bar makes sense
   int exit_status = 0;

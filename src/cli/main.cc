@@ -1,7 +1,6 @@
-#include <unistd.h>
-
 #include <cstdlib>
 #include <iostream>
+#include <unistd.h>
 
 #include "cli/app.h"
 

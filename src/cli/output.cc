@@ -1,9 +1,10 @@
 #include "cli/output.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <ostream>
+
+#include <CLI/CLI.hpp>
 
 #include "base/check.h"
 #include "base/output_file.h"
@@ -13,11 +14,16 @@ namespace {
 
 std::string_view format_name(OutputFormat format) {
   switch (format) {
-    case OutputFormat::kTable: return "table";
-    case OutputFormat::kWide: return "wide";
-    case OutputFormat::kJson: return "json";
-    case OutputFormat::kYaml: return "yaml";
-    case OutputFormat::kName: return "name";
+    case OutputFormat::kTable:
+      return "table";
+    case OutputFormat::kWide:
+      return "wide";
+    case OutputFormat::kJson:
+      return "json";
+    case OutputFormat::kYaml:
+      return "yaml";
+    case OutputFormat::kName:
+      return "name";
   }
   check_failed("format", __FILE__, __LINE__, "the set of formats is closed");
 }
@@ -58,7 +64,8 @@ void add_format_option(CLI::App& command, OutputFormat& target,
 }
 
 void add_output_option(CLI::App& command, std::string& target) {
-  command.add_option("--output", target, "Write the result to this file instead of standard output")
+  command
+      .add_option("--output", target, "Write the result to this file instead of standard output")
       ->type_name("FILE");
 }
 

@@ -1,9 +1,10 @@
 // fairlead schema NAME: the JSON Schema of a document, for editors and for other programs.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
+
+#include <CLI/CLI.hpp>
 
 #include "base/nearest.h"
 #include "cli/commands.h"

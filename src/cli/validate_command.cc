@@ -1,8 +1,9 @@
 // fairlead validate FILE…: is this document right, and what exactly is wrong with it?
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <ostream>
+
+#include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -78,9 +79,8 @@ Tree findings_tree(const std::vector<Error>& findings, bool with_code) {
 
 Tree verdicts_tree(const std::vector<Verdict>& verdicts) {
   Tree out = Tree::map();
-  out.add("valid", Tree::boolean(std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) {
-            return v.errors.empty();
-          })));
+  out.add("valid", Tree::boolean(std::all_of(verdicts.begin(), verdicts.end(),
+                                             [](const Verdict& v) { return v.errors.empty(); })));
   Tree& files = out.add("files", Tree::list());
   for (const Verdict& verdict : verdicts) {
     Tree map = Tree::map();
@@ -99,7 +99,8 @@ int validate(const ValidateOptions& options, CliContext& context) {
   for (const std::string& file : options.files) {
     verdicts.push_back(check(file));
     const Verdict& verdict = verdicts.back();
-    if (!verdict.errors.empty() && status != kExitUsage) status = verdict.unreadable ? 1 : kExitUsage;
+    if (!verdict.errors.empty() && status != kExitUsage)
+      status = verdict.unreadable ? 1 : kExitUsage;
     if (options.format != OutputFormat::kTable) continue;
     (void)report(context, verdict.errors);
     report_warnings(context, verdict.warnings);
@@ -117,7 +118,8 @@ int validate(const ValidateOptions& options, CliContext& context) {
 void add_validate_command(CLI::App& app, CliContext& context) {
   auto options = std::make_shared<ValidateOptions>();
   CLI::App* command = app.add_subcommand("validate", "Check cluster and workload documents");
-  command->add_option("FILE", options->files, "Documents to check; - is standard input")->required();
+  command->add_option("FILE", options->files, "Documents to check; - is standard input")
+      ->required();
   add_format_option(*command, options->format,
                     {OutputFormat::kTable, OutputFormat::kJson, OutputFormat::kYaml});
   constexpr Example kExamples[] = {

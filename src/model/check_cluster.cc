@@ -16,7 +16,8 @@ class Unique {
   Unique(std::string what, Findings& findings) : what_(std::move(what)), findings_(findings) {}
 
   // False if the name was there before.
-  bool add(const std::string& name, const Value& place, std::initializer_list<std::string_view> field) {
+  bool add(const std::string& name, const Value& place,
+           std::initializer_list<std::string_view> field) {
     if (name.empty()) return true;  // reported where it was read
     const auto [first, added] = seen_.emplace(name, &place);
     if (added) return true;
@@ -106,8 +107,8 @@ void check_pools(const ClusterDraft& draft, Findings& findings) {
     const PoolSpec& pool = draft.cluster.pools[i];
     const Value& place = *draft.places.pools[i];
     names.add(pool.name, place, {"name"});
-    for (const auto& [field, map] : {std::pair{"exchangeRates", &pool.exchange_rates},
-                                     std::pair{"prices", &pool.prices}}) {
+    for (const auto& [field, map] :
+         {std::pair{"exchangeRates", &pool.exchange_rates}, std::pair{"prices", &pool.prices}}) {
       for (const auto& [name, milli] : *map) {
         if (std::find(classes.begin(), classes.end(), name) != classes.end()) continue;
         report_unknown(field_of(place, {field, name}), findings, "device class", name, classes);
@@ -116,8 +117,9 @@ void check_pools(const ClusterDraft& draft, Findings& findings) {
     for (const auto& [name, milli] : pool.exchange_rates) {
       if (milli > 0 && milli <= 1'000'000) continue;
       findings.error(field_of(place, {"exchangeRates", name}), ErrorCode::kOutOfRange,
-                     "the rate " + decimal_text(milli, 3) + " is out of range; allowed are numbers "
-                                                            "above 0 and up to 1000");
+                     "the rate " + decimal_text(milli, 3) +
+                         " is out of range; allowed are numbers "
+                         "above 0 and up to 1000");
     }
   }
 }
@@ -257,7 +259,9 @@ void check_unique_queues(const ClusterDraft& draft, Findings& findings) {
 
 }  // namespace
 
-void check_nodes(ClusterDraft& draft, Findings& findings) { NodeChecks(draft, findings).run(); }
+void check_nodes(ClusterDraft& draft, Findings& findings) {
+  NodeChecks(draft, findings).run();
+}
 
 void check_cluster(ClusterDraft& draft, Findings& findings) {
   check_levels(draft, findings);

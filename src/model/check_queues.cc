@@ -100,7 +100,8 @@ class QueueChecks {
         if (queues_[at].parent.empty()) break;
         at = by_name_.at(queues_[at].parent);
       }
-      if (marks[at] == Mark::kOnPath && !queues_[path.back()].parent.empty()) report_cycle(path, at);
+      if (marks[at] == Mark::kOnPath && !queues_[path.back()].parent.empty())
+        report_cycle(path, at);
       for (const std::size_t i : path) marks[i] = Mark::kDone;
     }
   }
@@ -136,7 +137,8 @@ class QueueChecks {
   }
 
   void check_entitlement(std::size_t i, const std::string& pool, const std::string& resource,
-                         const Entitlement& entitlement, const std::vector<std::string>& resources) {
+                         const Entitlement& entitlement,
+                         const std::vector<std::string>& resources) {
     if (std::find(resources.begin(), resources.end(), resource) == resources.end()) {
       findings_.warning(quota_place(i, pool, resource, "quota"),
                         "no node has any \"" + resource + "\", so this entitles to nothing",
@@ -173,16 +175,20 @@ class QueueChecks {
           }
           Sum& sum = sums[queues_[i].parent][{pool, resource}];
           if (sum.children++ == 0) sum.first = i;
-          if (entitlement.quota == kUnlimited) sum.unlimited.push_back(i);
-          else sum.finite += entitlement.quota;
+          if (entitlement.quota == kUnlimited)
+            sum.unlimited.push_back(i);
+          else
+            sum.finite += entitlement.quota;
         }
       }
     }
     const Capacity capacity = capacity_of(draft_.cluster);
     for (const auto& [parent, by_resource] : sums) {
       for (const auto& [key, sum] : by_resource) {
-        if (parent.empty()) check_against_capacity(capacity, key.first, key.second, sum);
-        else check_against_parent(by_name_.at(parent), key.first, key.second, sum);
+        if (parent.empty())
+          check_against_capacity(capacity, key.first, key.second, sum);
+        else
+          check_against_parent(by_name_.at(parent), key.first, key.second, sum);
       }
     }
   }
@@ -212,10 +218,11 @@ class QueueChecks {
                       "lower quotas, or accept that not all guarantees can hold at once");
   }
 
-  void check_against_parent(std::size_t parent, const std::string& pool, const std::string& resource,
-                            const Sum& sum) {
+  void check_against_parent(std::size_t parent, const std::string& pool,
+                            const std::string& resource, const Sum& sum) {
     Entitlement granted = default_entitlement(resource);
-    if (const auto of_pool = queues_[parent].pools.find(pool); of_pool != queues_[parent].pools.end()) {
+    if (const auto of_pool = queues_[parent].pools.find(pool);
+        of_pool != queues_[parent].pools.end()) {
       const auto found = of_pool->second.find(resource);
       if (found != of_pool->second.end()) granted = found->second;
     }

@@ -82,8 +82,9 @@ class RunningChecks {
       return;
     }
     for (std::size_t i = 0; i < task.devices.size(); ++i) {
-      const auto device = std::find_if(node.devices.begin(), node.devices.end(),
-                                       [&](const DeviceSpec& d) { return d.id == task.devices[i]; });
+      const auto device =
+          std::find_if(node.devices.begin(), node.devices.end(),
+                       [&](const DeviceSpec& d) { return d.id == task.devices[i]; });
       if (device == node.devices.end()) {
         std::vector<std::string> ids;
         for (const DeviceSpec& d : node.devices) ids.push_back(d.id);
@@ -102,19 +103,25 @@ class RunningChecks {
     }
   }
 
-  void charge(const GpuRequest& gpu, const DeviceSpec& device, std::size_t node, const Value& place) {
+  void charge(const GpuRequest& gpu, const DeviceSpec& device, std::size_t node,
+              const Value& place) {
     const auto known = memory_.find(device.device_class);
     const std::int64_t memory = known == memory_.end() ? 0 : known->second;
     if (memory == 0) return;  // reported with the class
     Held add;
     switch (gpu.kind) {
       case GpuRequestKind::kNone:
-      case GpuRequestKind::kMig: return;  // instances are placed by the core, slice by slice
-      case GpuRequestKind::kDevices: add = {kMilli, memory}; break;
+      case GpuRequestKind::kMig:
+        return;  // instances are placed by the core, slice by slice
+      case GpuRequestKind::kDevices:
+        add = {kMilli, memory};
+        break;
       case GpuRequestKind::kPortion:
         add = {gpu.portion.value, mul_div_floor(gpu.portion.value, memory, kMilli)};
         break;
-      case GpuRequestKind::kMemory: add = {0, gpu.memory.value}; break;
+      case GpuRequestKind::kMemory:
+        add = {0, gpu.memory.value};
+        break;
     }
     Held& held = held_[{node, device.id}];
     held.milli += add.milli;

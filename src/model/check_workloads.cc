@@ -24,9 +24,10 @@ void check_total(const RoleSpec& role, const Value& place, Findings& findings) {
   Int128 largest = std::max(count * request.cpu.value, count * request.memory.value);
   for (const auto& [name, amount] : request.extended) largest = std::max(largest, count * amount);
   if (largest <= kMaxTotal) return;
-  findings.error(field_of(place, {"count"}), ErrorCode::kOutOfRange,
-                 "all tasks of role \"" + role.name + "\" together ask for more than can be counted",
-                 "check \"count\" and the units of \"cpu\", \"memory\" and \"resources\"");
+  findings.error(
+      field_of(place, {"count"}), ErrorCode::kOutOfRange,
+      "all tasks of role \"" + role.name + "\" together ask for more than can be counted",
+      "check \"count\" and the units of \"cpu\", \"memory\" and \"resources\"");
 }
 
 void check_role(const RoleSpec& role, const Value& place, Findings& findings) {
@@ -44,8 +45,7 @@ void check_role(const RoleSpec& role, const Value& place, Findings& findings) {
   }
   if (role.segment_size > 0 && role.segment_topology.empty()) {
     findings.error(field_of(place, {"segments"}), ErrorCode::kInvalidArgument,
-                   "the segments have no goal",
-                   "add \"within\", \"prefer\" or \"hosts: fewest\"");
+                   "the segments have no goal", "add \"within\", \"prefer\" or \"hosts: fewest\"");
   }
   check_total(role, place, findings);
 }
@@ -114,8 +114,9 @@ class References {
         if (queue.parent == spec.queue && inside.empty()) inside = queue.name;
       }
       findings_.error(at, ErrorCode::kInvalidArgument,
-                      "queue \"" + spec.queue + "\" has queues below it, and only leaves hold "
-                                                "workloads",
+                      "queue \"" + spec.queue +
+                          "\" has queues below it, and only leaves hold "
+                          "workloads",
                       "name a leaf, such as \"" + inside + "\"");
     }
   }
@@ -133,10 +134,10 @@ class References {
     const std::ptrdiff_t within = level(goal.within, "within");
     const std::ptrdiff_t prefer = level(goal.prefer, "prefer");
     if (within < 0 || prefer < 0 || prefer >= within) return;
-    findings_.error(field_of(place, {"prefer"}), ErrorCode::kInvalidArgument,
-                    "\"" + goal.prefer + "\" is wider than \"" + goal.within +
-                        "\", which is required already",
-                    "prefer a level at or below the required one, or swap them");
+    findings_.error(
+        field_of(place, {"prefer"}), ErrorCode::kInvalidArgument,
+        "\"" + goal.prefer + "\" is wider than \"" + goal.within + "\", which is required already",
+        "prefer a level at or below the required one, or swap them");
   }
 
   const ClusterDraft& draft_;
@@ -190,14 +191,14 @@ void check_workload_shape(const WorkloadEntry& entry, const Value& place, Findin
     const std::int32_t tasks_of_role = spec.completions > 0 ? spec.completions : role->count;
     if (task.index >= tasks_of_role) {
       findings.error(field_of(at, {"index"}), ErrorCode::kOutOfRange,
-                     "task " + std::to_string(task.index) + " of role \"" + task.role + "\", which has " +
-                         std::to_string(tasks_of_role) + " tasks, from 0");
+                     "task " + std::to_string(task.index) + " of role \"" + task.role +
+                         "\", which has " + std::to_string(tasks_of_role) + " tasks, from 0");
     }
     if (!tasks.emplace(task.role, task.index).second) {
-      findings.error(field_of(at, {"index"}), ErrorCode::kAlreadyExists,
-                     "task " + std::to_string(task.index) + " of role \"" + task.role +
-                         "\" runs twice",
-                     "give each running task its own index");
+      findings.error(
+          field_of(at, {"index"}), ErrorCode::kAlreadyExists,
+          "task " + std::to_string(task.index) + " of role \"" + task.role + "\" runs twice",
+          "give each running task its own index");
     }
   }
 }

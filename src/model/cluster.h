@@ -37,7 +37,7 @@ struct WorkloadEntry {
 struct ClusterSpec {
   std::vector<std::string> topology_levels;  // widest first, without the host ("zone", "rack")
   std::vector<DeviceClass> device_classes;
-  std::vector<PoolSpec> pools;   // "default" is always there, stated or not
+  std::vector<PoolSpec> pools;  // "default" is always there, stated or not
   std::vector<NodeSpec> nodes;
   std::vector<QueueSpec> queues;
   std::vector<WorkloadEntry> workloads;

@@ -38,16 +38,20 @@ class Generator {
 
   // Text that needs care in YAML.
   std::string text() {
-    return any<std::string>({"a", "", "16", "1.5", "true", "null", "~", "a b", "a: b", "- x", "#no",
-                             "x #y", "\"q\"", "'s'", "back\\slash", "line\nbreak", "tab\t", "ü→x",
-                             "{0}", "[1]", "*a", "&b", "!t", "%d", "@x", "`", "0x1f", "1e3", "<<",
-                             "yes", " lead", "trail ", "?", ":", "-", "\x7f", "2026-01-01"});
+    return any<std::string>(
+        {"a",     "",    "16",   "1.5",  "true",      "null", "~",           "a b",
+         "a: b",  "- x", "#no",  "x #y", "\"q\"",     "'s'",  "back\\slash", "line\nbreak",
+         "tab\t", "ü→x", "{0}",  "[1]",  "*a",        "&b",   "!t",          "%d",
+         "@x",    "`",   "0x1f", "1e3",  "<<",        "yes",  " lead",       "trail ",
+         "?",     ":",   "-",    "\x7f", "2026-01-01"});
   }
 
   std::string name() {
-    return any<std::string>({"a", "16", "1.5", "true", "null", "~", "a:b", "-x", "#no", "x#y",
-                             "back\\slash", "ü→x", "[1]", "*a", "&b", "!t", "%d", "@x", "0x1f",
-                             "<<", "?", ":", "-", "licence/matlab", "x,y", "a=b", "|", ">"});
+    return any<std::string>({"a",    "16",  "1.5", "true", "null",        "~",
+                             "a:b",  "-x",  "#no", "x#y",  "back\\slash", "ü→x",
+                             "[1]",  "*a",  "&b",  "!t",   "%d",          "@x",
+                             "0x1f", "<<",  "?",   ":",    "-",           "licence/matlab",
+                             "x,y",  "a=b", "|",   ">"});
   }
 
   std::int64_t amount() {
@@ -55,7 +59,8 @@ class Generator {
   }
 
   Duration duration() {
-    return any<Duration>({{0}, {1}, seconds(90), minutes(90), hours(25), hours(24 * 7), {86'399'999}});
+    return any<Duration>(
+        {{0}, {1}, seconds(90), minutes(90), hours(25), hours(24 * 7), {86'399'999}});
   }
 
   std::optional<Duration> maybe_duration() {
@@ -79,7 +84,8 @@ class Generator {
     if (chance(2)) return c;
     c.mig_compute_slices = 7;
     c.mig_memory_slices = 8;
-    c.mig_profiles = {MigProfile{"1g", 1, 1, MiB(100), {0, 1, 6}}, MigProfile{"7g", 7, 8, MiB(900), {0}}};
+    c.mig_profiles = {MigProfile{"1g", 1, 1, MiB(100), {0, 1, 6}},
+                      MigProfile{"7g", 7, 8, MiB(900), {0}}};
     return c;
   }
 
@@ -118,7 +124,8 @@ class Generator {
     }
     if (n.numa.empty()) n.cpu = MilliCpu(rng_.between(0, 200'000));
     const bool plain = chance(2);
-    for (std::uint64_t k = 0, count = rng_.below(5); k < count; ++k) n.devices.push_back(device(n, k, plain));
+    for (std::uint64_t k = 0, count = rng_.below(5); k < count; ++k)
+      n.devices.push_back(device(n, k, plain));
     for (std::size_t level = 0; level < c.topology_levels.size(); ++level) {
       n.topology.push_back(chance(3) ? "" : "d" + std::to_string(rng_.below(3)));
     }
@@ -133,7 +140,8 @@ class Generator {
     d.device_class = plain ? "own" : any<std::string>({"own", "A100-40GB"});
     if (plain) return d;
     if (chance(2)) d.id = "GPU-" + std::to_string(k);
-    d.numa = static_cast<std::int32_t>(rng_.between(-1, std::max<std::int64_t>(0, std::ssize(n.numa) - 1)));
+    d.numa = static_cast<std::int32_t>(
+        rng_.between(-1, std::max<std::int64_t>(0, std::ssize(n.numa) - 1)));
     d.pcie_switch = static_cast<std::int32_t>(rng_.between(-1, 3));
     d.nvlink_island = static_cast<std::int32_t>(rng_.between(-1, 1));
     d.mig_enabled = d.device_class == "A100-40GB" && chance(3);
@@ -157,7 +165,8 @@ class Generator {
     for (std::int64_t i = 0; i < n; ++i) {
       QueueSpec q;
       q.name = "q" + std::to_string(i);
-      if (i > 0 && chance(2)) q.parent = "q" + std::to_string(rng_.below(static_cast<std::uint64_t>(i)));
+      if (i > 0 && chance(2))
+        q.parent = "q" + std::to_string(rng_.below(static_cast<std::uint64_t>(i)));
       if (chance(2)) q.rank = static_cast<std::int32_t>(rng_.between(-5, 500));
       for (const char* pool_name : {"default", "second"}) {
         if (chance(2)) q.pools[pool_name] = entitlements();
@@ -190,8 +199,10 @@ class Generator {
     if (g.kind == GpuRequestKind::kMemory) g.memory = MiB(rng_.between(1, 80'000));
     if (g.kind == GpuRequestKind::kMig) g.mig_profile = "1g.5gb";
     if (g.kind == GpuRequestKind::kPortion || g.kind == GpuRequestKind::kMemory) {
-      if (chance(2)) g.compute_limit = MilliGpu(rng_.between(std::max<std::int64_t>(1, g.portion.value), 1000));
-      if (chance(2)) g.memory_limit = MiB(rng_.between(std::max<std::int64_t>(1, g.memory.value), 100'000));
+      if (chance(2))
+        g.compute_limit = MilliGpu(rng_.between(std::max<std::int64_t>(1, g.portion.value), 1000));
+      if (chance(2))
+        g.memory_limit = MiB(rng_.between(std::max<std::int64_t>(1, g.memory.value), 100'000));
     }
     return g;
   }
@@ -202,7 +213,8 @@ class Generator {
     TopologyGoal g;
     const std::size_t within = static_cast<std::size_t>(rng_.below(levels.size()));
     if (chance(2)) g.within = levels[within];
-    if (chance(2)) g.prefer = levels[within + static_cast<std::size_t>(rng_.below(levels.size() - within))];
+    if (chance(2))
+      g.prefer = levels[within + static_cast<std::size_t>(rng_.below(levels.size() - within))];
     g.fewest_hosts = chance(2);
     return g;
   }
@@ -215,7 +227,8 @@ class Generator {
     if (chance(3)) k.affinity.push_back({name(), MatchOperator::kIn, {text(), text()}});
     if (chance(3)) k.affinity.push_back({name(), MatchOperator::kDoesNotExist, {}});
     if (chance(3)) k.affinity.push_back({name(), MatchOperator::kGreater, {"-16"}});
-    if (chance(3)) k.tolerations.push_back({chance(2) ? "" : name(), std::nullopt, TaintEffect::kNoExecute});
+    if (chance(3))
+      k.tolerations.push_back({chance(2) ? "" : name(), std::nullopt, TaintEffect::kNoExecute});
     if (chance(3)) k.tolerations.push_back({name(), text(), std::nullopt});
     return k;
   }
@@ -252,7 +265,8 @@ class Generator {
     }
     w.queue = any(leaves);
     w.kind = static_cast<WorkloadKind>(rng_.below(5));
-    w.priority = chance(2) ? default_priority(w.kind) : static_cast<std::int32_t>(rng_.between(-10, 200));
+    w.priority =
+        chance(2) ? default_priority(w.kind) : static_cast<std::int32_t>(rng_.between(-10, 200));
     w.preemptibility = static_cast<Preemptibility>(rng_.below(3));
     if (chance(2)) w.pools = {"second", "default"};
     for (std::size_t k = 0, n = static_cast<std::size_t>(rng_.between(1, 3)); k < n; ++k) {
@@ -278,7 +292,8 @@ class Generator {
       const auto in_pool = std::find_if(c.nodes.begin(), c.nodes.end(), [&](const NodeSpec& n) {
         return n.pool == w.pools.front();
       });
-      if (in_pool != c.nodes.end()) entry.running.push_back({w.roles.front().name, 0, in_pool->name, {}});
+      if (in_pool != c.nodes.end())
+        entry.running.push_back({w.roles.front().name, 0, in_pool->name, {}});
     }
     return entry;
   }
@@ -288,6 +303,8 @@ class Generator {
 
 }  // namespace
 
-ClusterSpec random_cluster(std::uint64_t seed, std::int64_t size) { return Generator(seed).make(size); }
+ClusterSpec random_cluster(std::uint64_t seed, std::int64_t size) {
+  return Generator(seed).make(size);
+}
 
 }  // namespace fairlead

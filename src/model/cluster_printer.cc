@@ -56,7 +56,8 @@ Tree pool_tree(const PoolSpec& pool) {
     usage.add("halfLife", Tree::string(to_text(pool.usage_half_life)));
   }
   if (pool.usage_window != usual.usage_window) {
-    usage.add("window", Tree::string(word_of<UsageWindow>(words::kUsageWindows, pool.usage_window)));
+    usage.add("window",
+              Tree::string(word_of<UsageWindow>(words::kUsageWindows, pool.usage_window)));
   }
   if (pool.usage_window_length != usual.usage_window_length) {
     usage.add("windowLength", Tree::string(to_text(pool.usage_window_length)));

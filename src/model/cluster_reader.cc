@@ -97,13 +97,13 @@ void read_pool(const Value& value, ClusterDraft& draft, Findings& findings) {
     ObjectReader usage(*stated, findings);
     pool.k_value_milli = usage.decimal("k", 3, 0, 1'000'000).value_or(0);
     pool.usage_half_life = usage.duration("halfLife").value_or(pool.usage_half_life);
-    pool.usage_window = usage.choice<UsageWindow>("window", words::kUsageWindows)
-                            .value_or(UsageWindow::kSliding);
+    pool.usage_window =
+        usage.choice<UsageWindow>("window", words::kUsageWindows).value_or(UsageWindow::kSliding);
     pool.usage_window_length = usage.duration("windowLength").value_or(pool.usage_window_length);
     for (const char* field : {"halfLife", "windowLength"}) {
       const Value* duration = usage.get(field);
-      const Duration read = std::string_view(field) == "halfLife" ? pool.usage_half_life
-                                                                  : pool.usage_window_length;
+      const Duration read =
+          std::string_view(field) == "halfLife" ? pool.usage_half_life : pool.usage_window_length;
       if (duration == nullptr || read > Duration{0}) continue;
       findings.error(*duration, ErrorCode::kOutOfRange, "this time cannot be 0",
                      "state a time such as 7d; k: 0 turns usage history off");

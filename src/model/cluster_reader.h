@@ -46,7 +46,7 @@ struct ClusterDraft {
 
 struct ClusterDocument {
   ClusterSpec cluster;
-  bool has_cluster = false;       // false: only workloads, so that names were not looked up
+  bool has_cluster = false;  // false: only workloads, so that names were not looked up
   std::vector<Error> warnings;
 };
 

@@ -15,7 +15,8 @@ ClusterDocument must_read(const std::string& fields) {
 }
 
 WorkloadSpec workload(const std::string& fields) {
-  const ClusterDocument document = must_read("queues: [{name: q}]\nworkloads:\n  - {name: w, queue: q, " + fields + "}\n");
+  const ClusterDocument document =
+      must_read("queues: [{name: q}]\nworkloads:\n  - {name: w, queue: q, " + fields + "}\n");
   return document.cluster.workloads.empty() ? WorkloadSpec() : document.cluster.workloads[0].spec;
 }
 
@@ -33,8 +34,9 @@ TEST(Nodes, AGroupIsNumberedFromTheNumberInItsName) {
 
 TEST(Nodes, DomainsOfAGroupHoldSoManyEach) {
   const auto nodes = must_read(
-      "topology: [zone, rack]\n"
-      "nodes: [{name: \"n-{0}\", count: 5, topology: {zone: z, rack: {name: \"r{1}\", every: 2}}}]")
+                         "topology: [zone, rack]\n"
+                         "nodes: [{name: \"n-{0}\", count: 5, topology: {zone: z, rack: {name: "
+                         "\"r{1}\", every: 2}}}]")
                          .cluster.nodes;
   ASSERT_EQ(nodes.size(), 5U);
   EXPECT_EQ(nodes[0].topology, (std::vector<std::string>{"z", "r1"}));
@@ -53,8 +55,10 @@ TEST(Nodes, DevicesByCountAreNumberedAndKnown) {
 
 TEST(Nodes, DevicesAreSpreadOverNumaSwitchesAndIslands) {
   const ClusterSpec cluster = must_read(
-      "nodes:\n  - {name: a, cpu: 8, numa: 2, gpus: {class: T4, count: 4, perNuma: 2, perPcieSwitch: 1, "
-      "perNvlinkIsland: 4}}").cluster;
+                                  "nodes:\n  - {name: a, cpu: 8, numa: 2, gpus: {class: T4, count: "
+                                  "4, perNuma: 2, perPcieSwitch: 1, "
+                                  "perNvlinkIsland: 4}}")
+                                  .cluster;
   const DeviceSpec& last = cluster.nodes[0].devices[3];
   EXPECT_EQ(last.numa, 1);
   EXPECT_EQ(last.pcie_switch, 3);
@@ -63,16 +67,19 @@ TEST(Nodes, DevicesAreSpreadOverNumaSwitchesAndIslands) {
 }
 
 TEST(Queues, NestedAndFlatAreTheSame) {
-  const auto nested = must_read("departments: [{name: d, projects: [{name: p, projects: [{name: deep}]}]}]");
+  const auto nested =
+      must_read("departments: [{name: d, projects: [{name: p, projects: [{name: deep}]}]}]");
   const auto flat = must_read("queues: [{name: d}, {name: p, parent: d}, {name: deep, parent: p}]");
   EXPECT_EQ(nested.cluster.queues, flat.cluster.queues);
 }
 
 TEST(Queues, AmountsAreInTheUnitsOfTheirResource) {
   const auto queues = must_read(
-      "nodes: [{name: n, resources: {rdma: 8}}]\n"
-      "queues: [{name: a, quota: {gpu: 1.5, cpu: 2, memory: 1Gi, rdma: 3}, limit: {gpu: none, cpu: 500m}, "
-      "overQuotaWeight: 2}]").cluster.queues;
+                          "nodes: [{name: n, resources: {rdma: 8}}]\n"
+                          "queues: [{name: a, quota: {gpu: 1.5, cpu: 2, memory: 1Gi, rdma: 3}, "
+                          "limit: {gpu: none, cpu: 500m}, "
+                          "overQuotaWeight: 2}]")
+                          .cluster.queues;
   const Entitlements& e = queues[0].pools.at("default");
   EXPECT_EQ(e.at("gpu"), (Entitlement{1500, kUnlimited, 2000}));
   EXPECT_EQ(e.at("cpu"), (Entitlement{2000, 500, 2000}));
@@ -88,12 +95,13 @@ TEST(Queues, DefaultsDifferForGpus) {
 
 TEST(Queues, WindowsAreMinutesOfTheWeek) {
   const auto queues = must_read(
-      "queues: [{name: a, windows: [\"Mon-Tue 08:00-18:00\", \"Sun 22:00-02:00\", \"Fri 18:00-Mon 08:00\"]}]")
+                          "queues: [{name: a, windows: [\"Mon-Tue 08:00-18:00\", \"Sun "
+                          "22:00-02:00\", \"Fri 18:00-Mon 08:00\"]}]")
                           .cluster.queues;
-  EXPECT_EQ(queues[0].windows, (std::vector<TimeWindow>{{480, 1080},
-                                                        {1440 + 480, 1440 + 1080},
-                                                        {6 * 1440 + 1320, 120},
-                                                        {4 * 1440 + 1080, 480}}));
+  EXPECT_EQ(
+      queues[0].windows,
+      (std::vector<TimeWindow>{
+          {480, 1080}, {1440 + 480, 1440 + 1080}, {6 * 1440 + 1320, 120}, {4 * 1440 + 1080, 480}}));
 }
 
 std::vector<std::string> warnings_of(const std::string& fields) {
@@ -105,18 +113,22 @@ std::vector<std::string> warnings_of(const std::string& fields) {
 // Guarantees that do not add up are allowed and reported (3.4); an unlimited child counts as more
 // than any number (a check that ignored -1 let this pass elsewhere).
 TEST(Queues, GuaranteesThatDoNotAddUpAreReported) {
-  EXPECT_EQ(warnings_of("queues: [{name: d, quota: {gpu: 8}, queues: [{name: a, quota: {gpu: 6}}, "
-                        "{name: b, quota: {gpu: 6}}]}]"),
-            (std::vector<std::string>{"the children of \"d\" are guaranteed 12 GPUs of pool \"default\", "
-                                      "\"d\" itself only 8 GPUs"}));
-  EXPECT_EQ(warnings_of("queues: [{name: d, quota: {gpu: 8}, queues: [{name: a, quota: {gpu: -1}}]}]"),
-            (std::vector<std::string>{
-                "queue \"a\" is guaranteed unlimited gpu, its parent \"d\" itself only 8 GPUs"}));
+  EXPECT_EQ(
+      warnings_of("queues: [{name: d, quota: {gpu: 8}, queues: [{name: a, quota: {gpu: 6}}, "
+                  "{name: b, quota: {gpu: 6}}]}]"),
+      (std::vector<std::string>{"the children of \"d\" are guaranteed 12 GPUs of pool \"default\", "
+                                "\"d\" itself only 8 GPUs"}));
+  EXPECT_EQ(
+      warnings_of("queues: [{name: d, quota: {gpu: 8}, queues: [{name: a, quota: {gpu: -1}}]}]"),
+      (std::vector<std::string>{
+          "queue \"a\" is guaranteed unlimited gpu, its parent \"d\" itself only 8 GPUs"}));
   EXPECT_EQ(warnings_of("nodes: [{name: n, gpus: 8 x T4}]\nqueues: [{name: a, quota: {gpu: 9}}]"),
             (std::vector<std::string>{
                 "the queues are guaranteed 9 GPUs of pool \"default\", which has 8 GPUs"}));
   EXPECT_EQ(warnings_of("nodes: [{name: n, gpus: 8 x T4}]\n"
-                        "queues: [{name: a, quota: {gpu: -1}}, {name: b, quota: {gpu: 1}}]").size(), 1U);
+                        "queues: [{name: a, quota: {gpu: -1}}, {name: b, quota: {gpu: 1}}]")
+                .size(),
+            1U);
   EXPECT_EQ(warnings_of("queues: [{name: a, quota: {gpu: 4}, limit: {gpu: 2}}]"),
             (std::vector<std::string>{"queue \"a\" is guaranteed 4 GPUs but limited to 2 GPUs"}));
 }
@@ -124,7 +136,8 @@ TEST(Queues, GuaranteesThatDoNotAddUpAreReported) {
 TEST(Queues, GuaranteesThatAddUpAreNotReported) {
   EXPECT_TRUE(warnings_of("nodes: [{name: n, cpu: 4, gpus: 8 x T4}]\n"
                           "queues: [{name: d, quota: {gpu: 8, cpu: 4}, overQuotaWeight: 2, queues: "
-                          "[{name: a, quota: {gpu: 8}, overQuotaWeight: 3}, {name: b}]}]").empty());
+                          "[{name: a, quota: {gpu: 8}, overQuotaWeight: 3}, {name: b}]}]")
+                  .empty());
 }
 
 // 2.7: an H100 that counts two has room for twice the quota.
@@ -155,7 +168,8 @@ TEST(Gpu, ALimitIsOfWhatIsAskedFor) {
 }
 
 TEST(Workload, WithoutRolesItsFieldsAreThoseOfOneWorker) {
-  const WorkloadSpec spec = workload("count: 4, min: 2, cpu: 1, gpu: 1, segments: {size: 2, within: host}");
+  const WorkloadSpec spec =
+      workload("count: 4, min: 2, cpu: 1, gpu: 1, segments: {size: 2, within: host}");
   ASSERT_EQ(spec.roles.size(), 1U);
   EXPECT_EQ(spec.roles[0].name, "worker");
   EXPECT_EQ(spec.roles[0].count, 4);
@@ -204,10 +218,12 @@ TEST(DeviceClass, MigInstancesFitTheirDevice) {
     EXPECT_EQ(device_class.name, name);
     EXPECT_GT(device_class.memory.value, 0);
     for (const MigProfile& profile : device_class.mig_profiles) {
-      EXPECT_LE(profile.compute_slices, device_class.mig_compute_slices) << name << " " << profile.name;
+      EXPECT_LE(profile.compute_slices, device_class.mig_compute_slices)
+          << name << " " << profile.name;
       // As many as start somewhere, side by side, never hold more than there is.
       const auto side_by_side = static_cast<std::int64_t>(profile.starts.size());
-      EXPECT_LE(profile.memory.value * side_by_side, device_class.memory.value) << name << " " << profile.name;
+      EXPECT_LE(profile.memory.value * side_by_side, device_class.memory.value)
+          << name << " " << profile.name;
       for (const std::int32_t start : profile.starts) {
         EXPECT_LE(start + profile.memory_slices, device_class.mig_memory_slices);
       }
@@ -217,7 +233,9 @@ TEST(DeviceClass, MigInstancesFitTheirDevice) {
 
 // A hundred thousand workloads are a document that a site's own history makes.
 TEST(ClusterReader, LargeDocumentsAreReadOnce) {
-  ClusterSpec cluster = must_read("nodes: [{name: \"n{0}\", count: 2000, gpus: 8 x T4}]\nqueues: [{name: q}]").cluster;
+  ClusterSpec cluster =
+      must_read("nodes: [{name: \"n{0}\", count: 2000, gpus: 8 x T4}]\nqueues: [{name: q}]")
+          .cluster;
   WorkloadEntry entry;
   entry.spec.queue = "q";
   entry.spec.roles.resize(1);

@@ -23,9 +23,12 @@ std::vector<MigProfile> mig_profiles(const MigMemory& memory) {
     std::int32_t slices;
     std::vector<std::int32_t> starts;
   };
-  const std::vector<Shape> shapes = {{"1g.", 1, 1, {0, 1, 2, 3, 4, 5, 6}}, {"1g.", 1, 2, {0, 2, 4, 6}},
-                                     {"2g.", 2, 2, {0, 2, 4}},             {"3g.", 3, 4, {0, 4}},
-                                     {"4g.", 4, 4, {0}},                   {"7g.", 7, 8, {0}}};
+  const std::vector<Shape> shapes = {{"1g.", 1, 1, {0, 1, 2, 3, 4, 5, 6}},
+                                     {"1g.", 1, 2, {0, 2, 4, 6}},
+                                     {"2g.", 2, 2, {0, 2, 4}},
+                                     {"3g.", 3, 4, {0, 4}},
+                                     {"4g.", 4, 4, {0}},
+                                     {"7g.", 7, 8, {0}}};
   std::vector<MigProfile> out;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     out.push_back(MigProfile{std::string(shapes[i].prefix) + memory.gb[i] + "gb", shapes[i].compute,

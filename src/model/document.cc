@@ -109,10 +109,14 @@ std::string Value::path() const {
 
 std::string Value::brief() const {
   switch (kind_) {
-    case ValueKind::kNull: return "nothing";
-    case ValueKind::kList: return "a list";
-    case ValueKind::kMap: return "a map";
-    case ValueKind::kScalar: break;
+    case ValueKind::kNull:
+      return "nothing";
+    case ValueKind::kList:
+      return "a list";
+    case ValueKind::kMap:
+      return "a map";
+    case ValueKind::kScalar:
+      break;
   }
   return shown(text_);
 }
@@ -162,8 +166,7 @@ std::expected<Document, std::vector<Error>> Document::parse(std::string_view tex
     for (DocumentProblem& problem : problems) {
       errors.push_back(Error{problem.code, printable(std::move(problem.message)),
                              file + ":" + std::to_string(problem.line),
-                             printable(std::move(problem.field)),
-                             std::move(problem.cure)});
+                             printable(std::move(problem.field)), std::move(problem.cure)});
     }
     return std::unexpected(std::move(errors));
   }
@@ -173,7 +176,9 @@ std::expected<Document, std::vector<Error>> Document::parse(std::string_view tex
   return document;
 }
 
-std::string document_name(const std::string& path) { return path == "-" ? "<stdin>" : path; }
+std::string document_name(const std::string& path) {
+  return path == "-" ? "<stdin>" : path;
+}
 
 Result<std::string> read_document_file(const std::string& path, std::size_t bytes) {
   const auto failed = [&](ErrorCode code, std::string message) {

@@ -1,4 +1,5 @@
-// A document as it stands in a file: YAML or JSON text as a tree in which everything knows its line.
+// A document as it stands in a file: YAML or JSON text as a tree in which everything knows its
+// line.
 //
 // The readers of clusters, workloads, scenarios and share files are built on it:
 //

@@ -164,11 +164,11 @@ void DocumentBuilder::check_duplicates(const Value& map) {
   });
   for (std::size_t i = 1; i < members.size(); ++i) {
     if (members[i]->key_ != members[i - 1]->key_ || problems_.size() >= 100) continue;
-    problems_.push_back(DocumentProblem{
-        members[i]->line_, ErrorCode::kAlreadyExists,
-        "the key \"" + members[i]->key_ + "\" is stated twice, first on line " +
-            std::to_string(members[i - 1]->line_),
-        "remove one of them", path_to(members[i]->key_)});
+    problems_.push_back(DocumentProblem{members[i]->line_, ErrorCode::kAlreadyExists,
+                                        "the key \"" + members[i]->key_ +
+                                            "\" is stated twice, first on line " +
+                                            std::to_string(members[i - 1]->line_),
+                                        "remove one of them", path_to(members[i]->key_)});
   }
 }
 

@@ -1,8 +1,9 @@
 // Strict JSON text (RFC 8259) into a DocumentBuilder, with the line of every value.
 #include <cstddef>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include <nlohmann/json.hpp>
 
 #include "model/document_builder.h"
 
@@ -101,9 +102,11 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
     const std::string why = colon == std::string::npos ? what : what.substr(colon + 2);
     const std::string at =
         column == std::string::npos ? "" : " at " + what.substr(column, colon - column);
-    throw DocumentRefused{DocumentProblem{place_.line_at(place_.at), ErrorCode::kInvalidArgument,
+    throw DocumentRefused{DocumentProblem{place_.line_at(place_.at),
+                                          ErrorCode::kInvalidArgument,
                                           "not valid JSON" + at + ": " + why,
-                                          "check commas, quotes and brackets near this line", {}}};
+                                          "check commas, quotes and brackets near this line",
+                                          {}}};
   }
 
  private:
@@ -112,7 +115,9 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   int line() { return place_.line_at(place_.at); }
-  int number_line() { return place_.line_at(place_.at == place_.counted ? place_.at : place_.at - 1); }
+  int number_line() {
+    return place_.line_at(place_.at == place_.counted ? place_.at : place_.at - 1);
+  }
 
   DocumentBuilder& builder_;
   Place& place_;
@@ -132,8 +137,8 @@ std::vector<DocumentProblem> read_json(std::string_view text, DocumentBuilder& b
   } catch (DocumentRefused& refused) {
     return {std::move(refused.problem)};
   } catch (const std::exception& e) {
-    return {DocumentProblem{1, ErrorCode::kInvalidArgument,
-                            std::string("not valid JSON: ") + e.what(), {}, {}}};
+    return {DocumentProblem{
+        1, ErrorCode::kInvalidArgument, std::string("not valid JSON: ") + e.what(), {}, {}}};
   }
   builder.link_all(roots);
   return builder.take_problems();

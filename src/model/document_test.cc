@@ -8,7 +8,8 @@
 namespace fairlead {
 namespace {
 
-Document must_parse(std::string_view text, const std::string& file = "t.yaml", DocumentLimits limits = {}) {
+Document must_parse(std::string_view text, const std::string& file = "t.yaml",
+                    DocumentLimits limits = {}) {
   auto document = Document::parse(text, file, limits);
   EXPECT_TRUE(document.has_value()) << (document ? "" : document.error().front().text());
   return document ? std::move(*document) : Document();
@@ -36,7 +37,8 @@ TEST(Document, EveryValueKnowsItsLineAndPath) {
 }
 
 TEST(Document, JsonHasLinesToo) {
-  const Document document = must_parse("{\n\"a\": [\n1,\n2.50\n],\n\"b\": null, \"c\":\ntrue}", "t.json");
+  const Document document =
+      must_parse("{\n\"a\": [\n1,\n2.50\n],\n\"b\": null, \"c\":\ntrue}", "t.json");
   const Value& root = document.roots()[0];
   EXPECT_EQ(root.find("a")->items()[1].text(), "2.50");
   EXPECT_EQ(root.find("a")->items()[0].line(), 3);
@@ -78,18 +80,20 @@ TEST(Document, MergeKeysFillInWhatIsNotStated) {
 TEST(Document, AllDuplicateKeysAreReportedAtOnce) {
   const auto errors = errors_of("a: 1\na: 2\nb: {c: 1, c: 2}\n");
   ASSERT_EQ(errors.size(), 2U);
-  EXPECT_EQ(errors[0], "t.yaml:3: b.c: the key \"c\" is stated twice, first on line 3; remove one of them");
-  EXPECT_EQ(errors[1], "t.yaml:2: a: the key \"a\" is stated twice, first on line 1; remove one of them");
+  EXPECT_EQ(errors[0],
+            "t.yaml:3: b.c: the key \"c\" is stated twice, first on line 3; remove one of them");
+  EXPECT_EQ(errors[1],
+            "t.yaml:2: a: the key \"a\" is stated twice, first on line 1; remove one of them");
   EXPECT_EQ(errors_of("{\"a\": 1,\n\"a\": 2}", "t.json").size(), 1U);
 }
 
 TEST(Document, WhatIsNotSupportedIsRefused) {
-  EXPECT_EQ(errors_of("? [a]\n: 1\n").size(), 1U);                 // a list as key
-  EXPECT_EQ(errors_of("a: !mine 1\n").size(), 1U);                 // a tag
-  EXPECT_EQ(errors_of(std::string("a: \0b", 5)).size(), 1U);       // NUL
-  EXPECT_EQ(errors_of("a: \xc0\xaf").size(), 1U);                  // overlong UTF-8
+  EXPECT_EQ(errors_of("? [a]\n: 1\n").size(), 1U);            // a list as key
+  EXPECT_EQ(errors_of("a: !mine 1\n").size(), 1U);            // a tag
+  EXPECT_EQ(errors_of(std::string("a: \0b", 5)).size(), 1U);  // NUL
+  EXPECT_EQ(errors_of("a: \xc0\xaf").size(), 1U);             // overlong UTF-8
   EXPECT_EQ(errors_of("a: *nowhere\n").size(), 1U);
-  EXPECT_EQ(errors_of("<<: 3\n").size(), 1U);                      // merging a scalar
+  EXPECT_EQ(errors_of("<<: 3\n").size(), 1U);  // merging a scalar
   EXPECT_EQ(errors_of("{\"a\": 1} trailing", "t.json").size(), 1U);
   EXPECT_EQ(errors_of("{\"a\": 1,}", "t.json").size(), 1U);
 }
@@ -107,7 +111,12 @@ TEST(Document, LimitsHold) {
 }
 
 TEST(Document, AByteOrderMarkIsSkipped) {
-  EXPECT_EQ(must_parse("\xEF\xBB\xBF" "a: 1").roots()[0].find("a")->text(), "1");
+  EXPECT_EQ(must_parse("\xEF\xBB\xBF"
+                       "a: 1")
+                .roots()[0]
+                .find("a")
+                ->text(),
+            "1");
 }
 
 TEST(Document, FlowStyleWithBareKeysIsYaml) {
@@ -117,8 +126,8 @@ TEST(Document, FlowStyleWithBareKeysIsYaml) {
 // --- typed reading -------------------------------------------------------------------------------
 
 TEST(ObjectReader, ReadsTypedFields) {
-  const Document document =
-      must_parse("n: 5\nd: 0.3\nt: 2h30m\nc: 500m\nb: 48Gi\nm: 4Gi\nl: [a, b]\ns: one\nyes: true\nnil: ~\n");
+  const Document document = must_parse(
+      "n: 5\nd: 0.3\nt: 2h30m\nc: 500m\nb: 48Gi\nm: 4Gi\nl: [a, b]\ns: one\nyes: true\nnil: ~\n");
   Findings findings("t.yaml");
   {
     ObjectReader in(document.roots()[0], findings);
@@ -149,13 +158,14 @@ TEST(ObjectReader, CollectsEverythingByLine) {
   }
   std::vector<std::string> texts;
   for (const Error& error : findings.take_errors()) texts.push_back(error.text());
-  EXPECT_EQ(texts,
-            (std::vector<std::string>{
-                "t.yaml:1: the field \"name\" is missing; add \"name: …\"",
-                "t.yaml:1: cuont: there is no field of this name; allowed are n, flag, count or name; "
-                "did you mean \"count\"?",
-                "t.yaml:2: n: \"11\" is out of range; allowed are whole numbers from 0 to 10",
-                "t.yaml:3: flag: \"true\" is neither true nor false; write true or false"}));
+  EXPECT_EQ(
+      texts,
+      (std::vector<std::string>{
+          "t.yaml:1: the field \"name\" is missing; add \"name: …\"",
+          "t.yaml:1: cuont: there is no field of this name; allowed are n, flag, count or name; "
+          "did you mean \"count\"?",
+          "t.yaml:2: n: \"11\" is out of range; allowed are whole numbers from 0 to 10",
+          "t.yaml:3: flag: \"true\" is neither true nor false; write true or false"}));
   EXPECT_TRUE(findings.ok());  // taken
 }
 

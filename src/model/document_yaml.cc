@@ -1,18 +1,20 @@
 // YAML text into a DocumentBuilder. The only file that knows yaml-cpp.
+#include <istream>
+#include <streambuf>
+
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
-
-#include <istream>
-#include <streambuf>
 
 #include "model/document_builder.h"
 
 namespace fairlead {
 namespace {
 
-int line_of(const YAML::Mark& mark) { return mark.line + 1; }
+int line_of(const YAML::Mark& mark) {
+  return mark.line + 1;
+}
 
 class Handler final : public YAML::EventHandler {
  public:
@@ -51,9 +53,11 @@ class Handler final : public YAML::EventHandler {
     for (const char* known : {"str", "int", "float", "bool", "null", "seq", "map"}) {
       if (tag == std::string("tag:yaml.org,2002:") + known) return;
     }
-    throw DocumentRefused{DocumentProblem{line_of(mark), ErrorCode::kInvalidArgument,
+    throw DocumentRefused{DocumentProblem{line_of(mark),
+                                          ErrorCode::kInvalidArgument,
                                           "the tag \"" + tag + "\" has no meaning here",
-                                          "remove it", {}}};
+                                          "remove it",
+                                          {}}};
   }
 
   DocumentBuilder& builder_;
@@ -76,7 +80,8 @@ std::string cure_for(std::string_view text, int line) {
   }
   if (begin == std::string_view::npos) return {};
   const std::size_t first = text.find_first_not_of(" \t", begin);
-  const std::string_view indent = text.substr(begin, first == std::string_view::npos ? 0 : first - begin);
+  const std::string_view indent =
+      text.substr(begin, first == std::string_view::npos ? 0 : first - begin);
   if (indent.find('\t') != std::string_view::npos) return "indent with spaces, not with tabs";
   return "check indentation, colons and quotes near this line";
 }
@@ -99,11 +104,11 @@ std::vector<DocumentProblem> read_yaml(std::string_view text, DocumentBuilder& b
     return {std::move(refused.problem)};
   } catch (const YAML::Exception& e) {
     const int line = e.mark.is_null() ? 1 : line_of(e.mark);
-    return {DocumentProblem{line, ErrorCode::kInvalidArgument, "not valid YAML: " + e.msg,
-                            cure_for(text, line), {}}};
+    return {DocumentProblem{
+        line, ErrorCode::kInvalidArgument, "not valid YAML: " + e.msg, cure_for(text, line), {}}};
   } catch (const std::exception& e) {
-    return {DocumentProblem{1, ErrorCode::kInvalidArgument,
-                            std::string("not valid YAML: ") + e.what(), {}, {}}};
+    return {DocumentProblem{
+        1, ErrorCode::kInvalidArgument, std::string("not valid YAML: ") + e.what(), {}, {}}};
   }
   builder.link_all(roots);
   return builder.take_problems();

@@ -60,9 +60,13 @@ void Findings::warning(const Value& at, std::string message, std::string cure) {
       place(at, Error{ErrorCode::kInvalidArgument, std::move(message), {}, {}, std::move(cure)}));
 }
 
-std::vector<Error> Findings::take_errors() { return by_line(errors_, error_count_, file_); }
+std::vector<Error> Findings::take_errors() {
+  return by_line(errors_, error_count_, file_);
+}
 
-std::vector<Error> Findings::take_warnings() { return by_line(warnings_, warning_count_, file_); }
+std::vector<Error> Findings::take_warnings() {
+  return by_line(warnings_, warning_count_, file_);
+}
 
 Error first_of(const std::vector<Error>& errors) {
   if (errors.empty()) return {};

@@ -14,11 +14,11 @@
 namespace fairlead {
 
 enum class GpuRequestKind : std::uint8_t {
-  kNone,      // a CPU-only task
-  kDevices,   // 2.1: `count` whole devices
-  kPortion,   // 2.2: `portion` of the memory and of the compute of each of `count` devices
-  kMemory,    // 2.3: `memory` MiB on each of `count` devices
-  kMig,       // 2.5: `count` instances of `mig_profile`
+  kNone,     // a CPU-only task
+  kDevices,  // 2.1: `count` whole devices
+  kPortion,  // 2.2: `portion` of the memory and of the compute of each of `count` devices
+  kMemory,   // 2.3: `memory` MiB on each of `count` devices
+  kMig,      // 2.5: `count` instances of `mig_profile`
 };
 
 struct GpuRequest {

@@ -39,12 +39,12 @@ struct NodeSpec {
   MilliCpu cpu;
   Bytes memory;
   ExtendedResources extended;
-  std::vector<NumaCell> numa;           // empty, or its CPUs add up to `cpu`
+  std::vector<NumaCell> numa;  // empty, or its CPUs add up to `cpu`
   std::vector<DeviceSpec> devices;
-  std::vector<std::string> topology;    // one domain name per level of the cluster, widest first;
-                                        // "" where the node belongs to none at that level
-  bool ready = true;                    // false: down; what runs there is lost
-  bool schedulable = true;              // false: cordoned; what runs there goes on
+  std::vector<std::string> topology;  // one domain name per level of the cluster, widest first;
+                                      // "" where the node belongs to none at that level
+  bool ready = true;                  // false: down; what runs there is lost
+  bool schedulable = true;            // false: cordoned; what runs there goes on
 
   friend bool operator==(const NodeSpec&, const NodeSpec&) = default;
 };

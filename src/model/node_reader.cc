@@ -191,8 +191,8 @@ void read_taint(const Value& value, std::vector<Taint>& taints, Findings& findin
   ObjectReader in(value, findings);
   taint.key = in.name("key", kRequired).value_or("");
   taint.value = in.string("value").value_or("");
-  taint.effect = in.choice<TaintEffect>("effect", words::kTaintEffects)
-                     .value_or(TaintEffect::kNoSchedule);
+  taint.effect =
+      in.choice<TaintEffect>("effect", words::kTaintEffects).value_or(TaintEffect::kNoSchedule);
   if (in.ok()) taints.push_back(std::move(taint));
 }
 
@@ -221,11 +221,11 @@ std::vector<Domain> read_topology(ObjectReader& in, const std::vector<std::strin
   Findings& findings = in.findings();
   if (topology->is_list()) {
     if (topology->items().size() > levels.size()) {
-      findings.error(*topology, ErrorCode::kInvalidArgument,
-                     "the node has " + std::to_string(topology->items().size()) +
-                         " topology domains, the cluster " + std::to_string(levels.size()) +
-                         " levels",
-                     "state the levels in the cluster's \"topology\", widest first, without the host");
+      findings.error(
+          *topology, ErrorCode::kInvalidArgument,
+          "the node has " + std::to_string(topology->items().size()) +
+              " topology domains, the cluster " + std::to_string(levels.size()) + " levels",
+          "state the levels in the cluster's \"topology\", widest first, without the host");
       return domains;
     }
     for (std::size_t i = 0; i < topology->items().size(); ++i) {
@@ -258,9 +258,10 @@ void read_nodes(const Value& value, ClusterDraft& draft, Findings& findings) {
   ObjectReader in(value, findings);
   if (!in.ok()) return;
   NodeSpec node;
-  const NamePattern name = read_pattern(in.name("name", kRequired), field_of(value, {"name"}), findings);
-  const std::int64_t count = in.integer("count", 1, static_cast<std::int64_t>(draft.limits.nodes))
-                                 .value_or(1);
+  const NamePattern name =
+      read_pattern(in.name("name", kRequired), field_of(value, {"name"}), findings);
+  const std::int64_t count =
+      in.integer("count", 1, static_cast<std::int64_t>(draft.limits.nodes)).value_or(1);
   node.pool = in.name("pool").value_or("default");
   node.node_type = in.name("nodeType").value_or("");
   node.labels = in.string_map("labels");
@@ -294,7 +295,8 @@ void read_nodes(const Value& value, ClusterDraft& draft, Findings& findings) {
   for (std::int64_t i = 0; i < count; ++i) {
     NodeSpec one = node;
     one.name = name.at(i);
-    for (const Domain& domain : domains) one.topology.push_back(domain.pattern.at(i / domain.every));
+    for (const Domain& domain : domains)
+      one.topology.push_back(domain.pattern.at(i / domain.every));
     draft.cluster.nodes.push_back(std::move(one));
     draft.places.nodes.push_back(&value);
   }

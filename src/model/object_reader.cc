@@ -39,8 +39,8 @@ auto converted(const Value& value, const char* wanted, Findings& findings, Conve
 std::optional<std::int64_t> not_negative(const Value& value, std::optional<std::int64_t> amount,
                                          Findings& findings) {
   if (!amount || *amount >= 0) return amount;
-  return refuse(value, findings, value.brief() + " is negative",
-                "state an amount of 0 or more", ErrorCode::kOutOfRange);
+  return refuse(value, findings, value.brief() + " is negative", "state an amount of 0 or more",
+                ErrorCode::kOutOfRange);
 }
 
 }  // namespace
@@ -64,8 +64,9 @@ std::optional<std::string> as_name(const Value& value, Findings& findings) {
   for (const char c : *text) {
     if (static_cast<unsigned char>(c) > ' ' && c != 0x7f && c != '"' && c != '\'') continue;
     return refuse(value, findings,
-                  value.brief() + " is not a name: blanks, quotes and control characters are not "
-                                  "allowed",
+                  value.brief() +
+                      " is not a name: blanks, quotes and control characters are not "
+                      "allowed",
                   "use letters, digits, '-', '.', '_' and '/'");
   }
   return *text;
@@ -76,7 +77,8 @@ std::optional<bool> as_boolean(const Value& value, Findings& findings) {
   if (text == nullptr) return std::nullopt;
   if (!value.quoted() && *text == "true") return true;
   if (!value.quoted() && *text == "false") return false;
-  return refuse(value, findings, value.brief() + " is neither true nor false", "write true or false");
+  return refuse(value, findings, value.brief() + " is neither true nor false",
+                "write true or false");
 }
 
 std::optional<std::int64_t> as_integer(const Value& value, std::int64_t min, std::int64_t max,
@@ -88,10 +90,10 @@ std::optional<std::int64_t> as_decimal(const Value& value, int places, std::int6
                                        std::int64_t max, Findings& findings) {
   const std::string* text = scalar(value, "a number", findings);
   if (text == nullptr) return std::nullopt;
-  const std::string allowed =
-      (places == 0 ? "allowed are whole numbers from "
-                   : "allowed are numbers of at most " + std::to_string(places) + " decimals from ") +
-      decimal_text(min, places) + " to " + decimal_text(max, places);
+  const std::string allowed = (places == 0 ? "allowed are whole numbers from "
+                                           : "allowed are numbers of at most " +
+                                                 std::to_string(places) + " decimals from ") +
+                              decimal_text(min, places) + " to " + decimal_text(max, places);
   Result<std::int64_t> number = parse_decimal(*text, places);
   if (!number) {
     Error error = std::move(number).error();
@@ -113,20 +115,21 @@ std::optional<Duration> as_duration(const Value& value, Findings& findings) {
 }
 
 std::optional<Instant> as_instant(const Value& value, Findings& findings) {
-  return converted<Instant>(
-      value, "a time", findings, [](const std::string& text) -> Result<Instant> {
-        if (const Result<Duration> since_start = parse_duration(text)) {
-          return Instant{since_start->ms};
-        }
-        return parse_rfc3339(text);
-      });
+  return converted<Instant>(value, "a time", findings,
+                            [](const std::string& text) -> Result<Instant> {
+                              if (const Result<Duration> since_start = parse_duration(text)) {
+                                return Instant{since_start->ms};
+                              }
+                              return parse_rfc3339(text);
+                            });
 }
 
 std::optional<std::int64_t> as_milli_cpu(const Value& value, Findings& findings) {
-  return not_negative(value,
-                      converted<std::int64_t>(value, "a number of CPUs", findings,
-                                              [](const std::string& text) { return parse_cpu(text); }),
-                      findings);
+  return not_negative(
+      value,
+      converted<std::int64_t>(value, "a number of CPUs", findings,
+                              [](const std::string& text) { return parse_cpu(text); }),
+      findings);
 }
 
 std::optional<std::int64_t> as_bytes(const Value& value, Findings& findings) {
@@ -138,10 +141,11 @@ std::optional<std::int64_t> as_bytes(const Value& value, Findings& findings) {
 }
 
 std::optional<std::int64_t> as_mib(const Value& value, Findings& findings) {
-  return not_negative(value,
-                      converted<std::int64_t>(value, "an amount of GPU memory", findings,
-                                              [](const std::string& text) { return parse_mib(text); }),
-                      findings);
+  return not_negative(
+      value,
+      converted<std::int64_t>(value, "an amount of GPU memory", findings,
+                              [](const std::string& text) { return parse_mib(text); }),
+      findings);
 }
 
 std::optional<std::size_t> as_word(const Value& value, std::span<const std::string_view> words,
@@ -162,7 +166,9 @@ ObjectReader::ObjectReader(const Value& value, Findings& findings)
   if (!ok_) refuse(value, findings, value.brief() + " stands where a map of fields is needed");
 }
 
-ObjectReader::~ObjectReader() { finish(); }
+ObjectReader::~ObjectReader() {
+  finish();
+}
 
 void ObjectReader::know(std::string_view field) {
   if (std::find(known_.begin(), known_.end(), field) == known_.end()) known_.push_back(field);
@@ -190,8 +196,7 @@ void ObjectReader::finish() {
     if (std::find(known_.begin(), known_.end(), member.key()) != known_.end()) continue;
     const std::vector<std::string> names(known_.begin(), known_.end());
     const std::string near = nearest_name(member.key(), names);
-    refuse(member, findings_,
-           "there is no field of this name; allowed are " + listing(names, 60),
+    refuse(member, findings_, "there is no field of this name; allowed are " + listing(names, 60),
            near.empty() ? "remove it" : "did you mean \"" + near + "\"?");
   }
 }

@@ -85,7 +85,8 @@ std::string word_of(std::span<const Choice<T>> choices, T value) {
   return {};
 }
 
-// --- one map ---------------------------------------------------------------------------------------
+// --- one map
+// ---------------------------------------------------------------------------------------
 
 class ObjectReader {
  public:
@@ -108,8 +109,7 @@ class ObjectReader {
   std::optional<std::string> name(std::string_view field, Presence presence = kOptional);
   std::optional<bool> boolean(std::string_view field, Presence presence = kOptional);
   std::optional<std::int64_t> integer(std::string_view field, std::int64_t min = 0,
-                                      std::int64_t max = kMaxAmount,
-                                      Presence presence = kOptional);
+                                      std::int64_t max = kMaxAmount, Presence presence = kOptional);
   std::optional<std::int32_t> int32(std::string_view field, std::int32_t min = 0,
                                     std::int32_t max = std::numeric_limits<std::int32_t>::max(),
                                     Presence presence = kOptional);

@@ -16,9 +16,9 @@ inline constexpr std::int64_t kUnlimited = -1;
 // What a queue is entitled to of one resource of one pool. GPU in milli (of exchange units, 2.7),
 // CPU in milli, host memory in bytes, others in units.
 struct Entitlement {
-  std::int64_t quota = 0;                   // deserved; kUnlimited; 0 nothing guaranteed
-  std::int64_t limit = kUnlimited;          // kUnlimited: none
-  std::int64_t over_quota_weight = 1000;    // in thousandths; 0: nothing beyond quota
+  std::int64_t quota = 0;                 // deserved; kUnlimited; 0 nothing guaranteed
+  std::int64_t limit = kUnlimited;        // kUnlimited: none
+  std::int64_t over_quota_weight = 1000;  // in thousandths; 0: nothing beyond quota
 
   friend bool operator==(const Entitlement&, const Entitlement&) = default;
 };
@@ -50,13 +50,13 @@ struct TimeWindow {
 
 struct QueueSpec {
   std::string name;
-  std::string parent;                      // empty: a child of the root
-  std::int32_t rank = 100;                 // queue priority: higher is served first
+  std::string parent;                         // empty: a child of the root
+  std::int32_t rank = 100;                    // queue priority: higher is served first
   std::map<std::string, Entitlements> pools;  // by pool name
   std::optional<Duration> reclaim_min_runtime;
   std::optional<Duration> preempt_min_runtime;
   std::optional<Budget> budget;
-  std::vector<TimeWindow> windows;         // empty: always
+  std::vector<TimeWindow> windows;  // empty: always
   std::optional<Duration> default_expected_runtime;
 
   friend bool operator==(const QueueSpec&, const QueueSpec&) = default;

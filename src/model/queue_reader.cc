@@ -73,8 +73,8 @@ std::optional<Budget> read_budget(ObjectReader& parent) {
   if (value == nullptr) return std::nullopt;
   ObjectReader in(*value, parent.findings());
   Budget budget;
-  budget.period = in.choice<BudgetPeriod>("period", words::kBudgetPeriods)
-                      .value_or(BudgetPeriod::kMonth);
+  budget.period =
+      in.choice<BudgetPeriod>("period", words::kBudgetPeriods).value_or(BudgetPeriod::kMonth);
   budget.gpu_milli_hours = in.decimal("gpuHours", 3, 0, kMaxAmount);
   budget.cost_milli = in.decimal("cost", 3, 0, kMaxAmount);
   if (in.ok() && !in.has("gpuHours") && !in.has("cost")) {

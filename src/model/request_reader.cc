@@ -39,7 +39,8 @@ GpuRequest read_gpu_request(const Value& value, Findings& findings) {
   const Value* portion = in.get("portion");
   const Value* memory = in.get("memory");
   const Value* mig = in.get("mig");
-  const int stated = (devices != nullptr) + (portion != nullptr) + (memory != nullptr) + (mig != nullptr);
+  const int stated =
+      (devices != nullptr) + (portion != nullptr) + (memory != nullptr) + (mig != nullptr);
   request.count = in.int32("count", 1, kMaxDevices).value_or(1);
   const Value* limit = in.get("limit");
   const Value* compute_limit = in.get("computeLimit");
@@ -148,7 +149,8 @@ void read_match(const Value& value, std::vector<MatchTerm>& terms, Findings& fin
   ObjectReader in(value, findings);
   MatchTerm term;
   term.key = in.name("key", kRequired).value_or("");
-  term.op = in.choice<MatchOperator>("operator", words::kMatchOperators).value_or(MatchOperator::kIn);
+  term.op =
+      in.choice<MatchOperator>("operator", words::kMatchOperators).value_or(MatchOperator::kIn);
   in.each("values", [&](const Value& item) {
     if (auto text = as_string(item, findings)) term.values.push_back(std::move(*text));
   });

@@ -17,8 +17,8 @@ void expect_reads_back(const ClusterSpec& cluster, const std::string& text, cons
     RC_FAIL(all + text);
   }
   if (read->cluster == cluster) return;
-  RC_FAIL("printed, read and printed again it differs:\n" + to_yaml(cluster_tree(cluster)) + "---\n" +
-          to_yaml(cluster_tree(read->cluster)));
+  RC_FAIL("printed, read and printed again it differs:\n" + to_yaml(cluster_tree(cluster)) +
+          "---\n" + to_yaml(cluster_tree(read->cluster)));
 }
 
 RC_GTEST_PROP(RoundTrip, YamlReadsBackEqual, ()) {

@@ -56,8 +56,7 @@ Result<std::vector<TimeWindow>> parse_windows(std::string_view text) {
     const std::int32_t from = minute_of(hours.substr(0, 5));
     const std::int32_t to = minute_of(hours.substr(10, 5));
     if (from_day < 0 || to_day < 0 || from < 0 || to < 0 || from == kDay) return bad(text);
-    return std::vector<TimeWindow>{
-        {from_day * kDay + from, (to_day * kDay + to) % kWeek}};
+    return std::vector<TimeWindow>{{from_day * kDay + from, (to_day * kDay + to) % kWeek}};
   }
 
   if (hours.size() != 11 || hours[5] != '-') return bad(text);
@@ -71,8 +70,11 @@ Result<std::vector<TimeWindow>> parse_windows(std::string_view text) {
     const std::string_view part = rest.substr(0, comma);
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     const int first = day_of(part.substr(0, 3));
-    const int last = part.size() == 3 ? first : part.size() == 7 && part[3] == '-' ? day_of(part.substr(4)) : -1;
-    if (first < 0 || last < 0 || (comma != std::string_view::npos && rest.empty())) return bad(text);
+    const int last = part.size() == 3                     ? first
+                     : part.size() == 7 && part[3] == '-' ? day_of(part.substr(4))
+                                                          : -1;
+    if (first < 0 || last < 0 || (comma != std::string_view::npos && rest.empty()))
+      return bad(text);
     for (int day = first;; day = (day + 1) % 7) {
       chosen[static_cast<std::size_t>(day)] = true;
       if (day == last) break;

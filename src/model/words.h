@@ -26,8 +26,10 @@ inline constexpr Choice<BudgetPeriod> kBudgetPeriods[] = {{"day", BudgetPeriod::
                                                           {"total", BudgetPeriod::kTotal}};
 
 inline constexpr Choice<WorkloadKind> kWorkloadKinds[] = {
-    {"training", WorkloadKind::kTraining},       {"workspace", WorkloadKind::kWorkspace},
-    {"distributed", WorkloadKind::kDistributed}, {"inference", WorkloadKind::kInference},
+    {"training", WorkloadKind::kTraining},
+    {"workspace", WorkloadKind::kWorkspace},
+    {"distributed", WorkloadKind::kDistributed},
+    {"inference", WorkloadKind::kInference},
     {"external", WorkloadKind::kExternal}};
 
 inline constexpr Choice<Preemptibility> kPreemptibilities[] = {

@@ -22,11 +22,14 @@ std::optional<std::int32_t> priority_of_class(const std::string& name) {
 
 std::int32_t default_priority(WorkloadKind kind) {
   switch (kind) {
-    case WorkloadKind::kWorkspace: return 100;
-    case WorkloadKind::kInference: return 125;
+    case WorkloadKind::kWorkspace:
+      return 100;
+    case WorkloadKind::kInference:
+      return 125;
     case WorkloadKind::kTraining:
     case WorkloadKind::kDistributed:
-    case WorkloadKind::kExternal: break;
+    case WorkloadKind::kExternal:
+      break;
   }
   return 50;
 }

@@ -14,7 +14,13 @@
 
 namespace fairlead {
 
-enum class WorkloadKind : std::uint8_t { kTraining, kWorkspace, kDistributed, kInference, kExternal };
+enum class WorkloadKind : std::uint8_t {
+  kTraining,
+  kWorkspace,
+  kDistributed,
+  kInference,
+  kExternal
+};
 
 enum class Preemptibility : std::uint8_t { kPreemptible, kNonPreemptible, kSemiPreemptible };
 
@@ -45,9 +51,9 @@ struct MatchTerm {
 };
 
 struct Toleration {
-  std::string key;                      // empty: every key
-  std::optional<std::string> value;     // unset: every value
-  std::optional<TaintEffect> effect;    // unset: every effect
+  std::string key;                    // empty: every key
+  std::optional<std::string> value;   // unset: every value
+  std::optional<TaintEffect> effect;  // unset: every effect
   friend auto operator<=>(const Toleration&, const Toleration&) = default;
 };
 
@@ -64,8 +70,8 @@ struct Constraints {
 
 // 6.4. Level names are those of the cluster, or "host".
 struct TopologyGoal {
-  std::string within;        // required level; empty: none
-  std::string prefer;        // preferred level, at or below `within`; empty: none
+  std::string within;  // required level; empty: none
+  std::string prefer;  // preferred level, at or below `within`; empty: none
   bool fewest_hosts = false;
 
   friend auto operator<=>(const TopologyGoal&, const TopologyGoal&) = default;
@@ -79,8 +85,8 @@ struct RoleSpec {
   TaskRequest request;
   Constraints constraints;
   TopologyGoal topology;
-  std::int32_t segment_size = 0;   // 6.4: tasks [0,k), [k,2k), … each within one domain; 0: none
-  TopologyGoal segment_topology;   // of each segment; set only with segment_size
+  std::int32_t segment_size = 0;  // 6.4: tasks [0,k), [k,2k), … each within one domain; 0: none
+  TopologyGoal segment_topology;  // of each segment; set only with segment_size
 
   friend auto operator<=>(const RoleSpec&, const RoleSpec&) = default;
   bool elastic() const { return min < count; }

@@ -154,7 +154,8 @@ Tree workload_tree(const WorkloadEntry& entry) {
     out.add("preemptibility",
             Tree::string(word_of<Preemptibility>(words::kPreemptibilities, spec.preemptibility)));
   }
-  if (spec.pools != std::vector<std::string>{"default"}) out.add("pools", Tree::strings(spec.pools));
+  if (spec.pools != std::vector<std::string>{"default"})
+    out.add("pools", Tree::strings(spec.pools));
   if (spec.independent_tasks()) {
     out.add("completions", Tree::number(spec.completions));
     out.add("parallelism", Tree::number(spec.parallelism));

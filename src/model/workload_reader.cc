@@ -37,9 +37,9 @@ RoleSpec read_role(const Value& value, Findings& findings, const ClusterLimits& 
   return role;
 }
 
-constexpr std::string_view kRoleFields[] = {"role",
-    "count",         "min",          "gpu",      "cpu",         "memory",  "resources", "numa", "nodeTypes",
-    "deviceClasses", "nodeSelector", "affinity", "tolerations", "segments"};
+constexpr std::string_view kRoleFields[] = {
+    "role", "count",     "min",           "gpu",          "cpu",      "memory",      "resources",
+    "numa", "nodeTypes", "deviceClasses", "nodeSelector", "affinity", "tolerations", "segments"};
 
 void read_roles(ObjectReader& in, WorkloadSpec& spec, const ClusterLimits& limits) {
   Findings& findings = in.findings();
@@ -51,7 +51,8 @@ void read_roles(ObjectReader& in, WorkloadSpec& spec, const ClusterLimits& limit
     spec.roles.push_back(std::move(role));
     return;
   }
-  in.each("roles", [&](const Value& item) { spec.roles.push_back(read_role(item, findings, limits)); });
+  in.each("roles",
+          [&](const Value& item) { spec.roles.push_back(read_role(item, findings, limits)); });
   if (roles->is_list() && roles->items().empty()) {
     findings.error(*roles, ErrorCode::kInvalidArgument, "a workload has at least one role",
                    "add one, or remove \"roles\" and state its fields here");
@@ -59,8 +60,8 @@ void read_roles(ObjectReader& in, WorkloadSpec& spec, const ClusterLimits& limit
   for (const std::string_view field : kRoleFields) {
     const Value* stray = in.get(field);
     if (stray == nullptr) continue;
-    findings.error(*stray, ErrorCode::kInvalidArgument, "with \"roles\" each role states this itself",
-                   "move it into the roles");
+    findings.error(*stray, ErrorCode::kInvalidArgument,
+                   "with \"roles\" each role states this itself", "move it into the roles");
   }
 }
 
@@ -80,10 +81,10 @@ void read_completions(ObjectReader& in, WorkloadSpec& spec, const ClusterLimits&
   }
   spec.parallelism = parallelism.value_or(1);
   if (spec.roles.size() != 1) {
-    findings.error(*in.get("completions"), ErrorCode::kInvalidArgument,
-                   "independent tasks are of one role, here are " +
-                       std::to_string(spec.roles.size()),
-                   "split it into several workloads");
+    findings.error(
+        *in.get("completions"), ErrorCode::kInvalidArgument,
+        "independent tasks are of one role, here are " + std::to_string(spec.roles.size()),
+        "split it into several workloads");
     return;
   }
   RoleSpec& role = spec.roles.front();
@@ -149,7 +150,8 @@ WorkloadEntry read_workload(const Value& value, Findings& findings, const Cluste
   }
   spec.queue = in.has("project") ? in.name("project").value_or("")
                                  : in.name("queue", kRequired).value_or("");
-  spec.kind = in.choice<WorkloadKind>("type", words::kWorkloadKinds).value_or(WorkloadKind::kTraining);
+  spec.kind =
+      in.choice<WorkloadKind>("type", words::kWorkloadKinds).value_or(WorkloadKind::kTraining);
   spec.priority = read_priority(in).value_or(default_priority(spec.kind));
   spec.preemptibility = in.choice<Preemptibility>("preemptibility", words::kPreemptibilities)
                             .value_or(default_preemptibility(spec.priority));
