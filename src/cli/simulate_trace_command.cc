@@ -33,6 +33,7 @@ struct TraceOptions {
   std::string output;
   std::string html;
   std::string records;
+  std::string write;  // demo only: folder for its two files
 };
 
 constexpr Duration kFaultsBeyondTrace = hours(24 * 30);
@@ -132,7 +133,15 @@ int trace(const TraceOptions& in, bool philly, CliContext& context) {
   return replay_and_report(in, cluster, *jobs, "Replay of " + in.file, context);
 }
 
+int write_demo(const TraceOptions& in, CliContext& context) {
+  const std::string jobs = sim::trace_text(sim::generate_jobs(sim::demo_options(in.seed)));
+  const int status = write_output(context, in.write + "/demo.csv", jobs);
+  if (status != 0) return status;
+  return write_output(context, in.write + "/demo-cluster.yaml", sim::demo_cluster_document());
+}
+
 int demo(TraceOptions in, CliContext& context) {
+  if (!in.write.empty()) return write_demo(in, context);
   in.file = "generated, seed " + std::to_string(in.seed);
   in.cluster = "demo";
   auto document = parse_cluster(sim::demo_cluster_document(), "demo");
@@ -220,6 +229,9 @@ void add_simulate_demo(CLI::App& simulate, CliContext& context) {
   CLI::App* command = simulate.add_subcommand(
       "demo", "A generated trace of three projects on a small cluster, in a second");
   add_replay_options(*command, *options);
+  command->add_option("--write", options->write,
+                      "Only write its trace and cluster into this folder, to start your own from")
+      ->type_name("FOLDER");
   constexpr Example kExamples[] = {
       {"the summary", "fairlead simulate demo"},
       {"as a page with charts", "fairlead simulate demo --html demo.html"},

@@ -1,9 +1,10 @@
-// Time spent inside the scheduling core, for "decisions per second". The one place of the simulator
-// that reads a clock; nothing but that speed depends on it.
+// Processor time spent inside the scheduling core, for "decisions per second on one core". The one
+// place of the simulator that reads a clock; nothing but that speed depends on it. Processor time, so
+// that other programs on the machine do not count.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+#include <ctime>
 
 namespace fairlead::sim {
 
@@ -12,19 +13,26 @@ class CoreClock {
   // Runs `call` and adds the time it took.
   template <class Call>
   decltype(auto) time(Call&& call) {
-    const Stop stop{*this, std::chrono::steady_clock::now()};
+    const Stop stop{*this, now_ns()};
     return call();
   }
 
-  double seconds() const { return std::chrono::duration<double>(spent_).count(); }
+  double seconds() const { return static_cast<double>(spent_ns_) / 1e9; }
 
  private:
   struct Stop {
     CoreClock& clock;
-    std::chrono::steady_clock::time_point begin;
-    ~Stop() { clock.spent_ += std::chrono::steady_clock::now() - begin; }
+    std::int64_t begin;
+    ~Stop() { clock.spent_ns_ += now_ns() - begin; }
   };
-  std::chrono::steady_clock::duration spent_{0};
+
+  static std::int64_t now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  }
+
+  std::int64_t spent_ns_ = 0;
 };
 
 }  // namespace fairlead::sim

@@ -39,12 +39,12 @@ GeneratorOptions demo_options(std::uint64_t seed) {
   GeneratorOptions options;
   options.seed = seed;
   options.jobs = 900;
-  options.jobs_per_hour = 14;
+  options.jobs_per_hour = 15;
   options.arrivals = ArrivalPattern::kDiurnal;
-  options.sizes = {{250, 14}, {500, 14}, {1000, 40}, {2000, 14}, {4000, 10}, {8000, 6}, {16000, 2}};
+  options.sizes = {{250, 14}, {500, 14}, {1000, 40}, {2000, 14}, {4000, 10}, {8000, 5}, {16000, 1}};
   options.duration_median = minutes(50);
   options.duration_sigma = 1.4;
-  options.duration_max = hours(36);
+  options.duration_max = hours(16);
   options.projects = {{"vision", 5}, {"language", 4}, {"robotics", 2}};
   options.cpu_milli_per_gpu = 8000;
   options.memory_mib_per_gpu = 49'152;

@@ -10,7 +10,7 @@
 
 namespace fairlead::sim {
 
-// A cluster document: 6 nodes of 8 GPUs, 2 nodes of 4, projects with quotas.
+// A cluster document: 4 nodes of 8 GPUs, 4 nodes of 4, projects with quotas.
 const std::string& demo_cluster_document();
 
 GeneratorOptions demo_options(std::uint64_t seed);

@@ -18,7 +18,7 @@ constexpr std::int64_t kGpusPerNode = 4;
 constexpr std::array<double, 3> kLevelHours{1, 10, 50};
 const std::string kQueue = "gavel";
 
-enum class Order : std::uint8_t { kFifo, kLas, kAdvantage };
+enum class Order : std::uint8_t { kFifo, kLas, kLevels };
 
 struct Job {
   double arrival = 0;  // seconds
@@ -172,9 +172,9 @@ class Rounds {
     std::vector<std::uint32_t> order = active_;  // by arrival
     if (order_ == Order::kFifo) return order;
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return level(jobs_[a]) < level(jobs_[b]);
+      return order_ == Order::kLas ? jobs_[a].service_hours < jobs_[b].service_hours
+                                   : level(jobs_[a]) < level(jobs_[b]);
     });
-    if (order_ == Order::kLas) return order;
     std::size_t runs = 0;
     std::size_t taken = 0;
     while (runs < order.size() && taken < gpus_) {

@@ -4,10 +4,10 @@
 // Each GPU type is a pool; a job tries the pools in the order of its throughput there, fastest
 // first (rule 6.1). Policies only order the jobs:
 //   fifo     by arrival
-//   las      by level of attained service (hours on the fastest type: below 1, 10, 50, above), then
-//            by arrival
-//   default  the jobs that las would run, those first whose fastest type gains them most over
-//            their slowest; the others behind, as las orders them
+//   las      those with the least attained service (hours on the fastest type) run; among them,
+//            those first whose fastest type gains them most over their slowest
+//   default  the same, with attained service in levels (below 1, 10, 50 hours, above) and arrival
+//            inside a level, so that jobs take turns less often
 // At a round in which the order or the set of jobs changed, all jobs are requeued and the core
 // places them. A job back on a device of the type it had goes on; another type costs restart_cost.
 #pragma once

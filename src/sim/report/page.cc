@@ -24,7 +24,7 @@ main { max-width: 1180px; margin: 0 auto; padding: 36px 24px 56px; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 4px; letter-spacing: -0.01em; }
 h2 { font-size: 1.06rem; margin: 0 0 4px; }
 p { margin: 0 0 12px; color: var(--soft); max-width: 74ch; }
-.subtitle { font-size: 1rem; margin-bottom: 22px; }
+.subtitle { font-size: 1rem; margin-bottom: 22px; max-width: none; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px;
            margin: 0 0 20px; padding: 0; }
 .figures div { background: var(--card); border: 1px solid var(--hair); border-radius: 10px;

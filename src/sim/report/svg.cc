@@ -11,15 +11,16 @@
 namespace fairlead::sim {
 namespace {
 
-constexpr double kWidth = 760;
-constexpr double kHeight = 250;
-constexpr double kLeft = 58;
+constexpr double kWidth = 560;
+constexpr double kHeight = 230;
+constexpr double kLeft = 56;
 constexpr double kRight = 14;
 constexpr double kTop = 14;
 constexpr double kBottom = 42;
-constexpr double kRowHeight = 30;
-constexpr double kLabelWidth = 128;
-constexpr double kNoteWidth = 110;
+constexpr double kRowHeight = 28;
+constexpr double kLabelWidth = 108;
+constexpr double kNoteWidth = 84;
+constexpr double kBarEnd = kWidth - 62;
 
 std::string opening(const std::string& title, const std::string& description, double height) {
   return fmt::format(
@@ -99,7 +100,7 @@ std::string x_axis(const LineChart& chart, const Scale& x) {
       tick(v, v >= 1 ? grouped(v) : fmt::format("{:g}", v));
     }
   } else {
-    const double step = nice_step(x.high - x.low, 8);
+    const double step = nice_step(x.high - x.low, 7);
     for (double v = std::ceil(x.low / step) * step; v <= x.high + step / 1000; v += step) {
       tick(v, tick_text(v, step));
     }
@@ -160,8 +161,8 @@ std::string line_chart(const LineChart& chart) {
 
 std::string range_chart(const std::string& title, const std::string& description,
                         const std::vector<RangeRow>& rows) {
-  constexpr std::array<double, 10> kTicks{1,      10,     60,      600,      3600,
-                                          36'000, 86'400, 864'000, 8'640'000, 86'400'000};
+  constexpr std::array<double, 10> kTicks{1,      10,     60,      600,       3600,
+                                          21'600, 86'400, 864'000, 8'640'000, 86'400'000};
   double longest = 10;
   for (const RangeRow& row : rows) longest = std::max(longest, row.p99);
   const double high = *std::lower_bound(kTicks.begin(), kTicks.end() - 1, longest);
@@ -188,7 +189,7 @@ std::string range_chart(const std::string& title, const std::string& description
     out += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"3\" height=\"14\" class=\"dot c3\"/>\n",
         x(row.p99) - 1.5, y - 7);
-    out += text_at(kWidth - kNoteWidth + 16, y + 4, "start", "tick", row.note);
+    out += text_at(kWidth - kNoteWidth + 14, y + 4, "start", "tick", row.note);
     out += "</g>\n";
     y += kRowHeight;
   }
@@ -202,17 +203,17 @@ std::string pair_chart(const std::string& title, const std::string& description,
   constexpr double kBar = 13;
   double most = 0;
   for (const PairRow& row : rows) most = std::max({most, row.first, row.second});
-  const double step = nice_step(most > 0 ? most : 1, 6);
+  const double step = nice_step(most > 0 ? most : 1, 5);
   const double high = std::max(step, std::ceil(most / step - 1e-9) * step);
   const double height = kTop + kPairHeight * static_cast<double>(rows.size()) + kBottom;
   const double base = height - kBottom;
-  const Scale x{0, high, kLabelWidth, kWidth - 70, false};
+  const Scale x{0, high, kLabelWidth, kBarEnd, false};
   std::string out = opening(title, description, height);
   for (double v = 0; v <= high + step / 1000; v += step) {
     out += line_at(x(v), kTop - 6, x(v), base, "grid");
     out += text_at(x(v), base + 16, "middle", "tick", tick_text(v, step));
   }
-  out += text_at((kLabelWidth + kWidth - 70) / 2, height - 6, "middle", "label", unit);
+  out += text_at((kLabelWidth + kBarEnd) / 2, height - 6, "middle", "label", unit);
   double y = kTop;
   const auto bar = [&](double at, double value, const char* css, const std::string& name) {
     out += fmt::format(
