@@ -1,4 +1,5 @@
-// Any text: the readers of scenarios neither crash nor accept what they cannot print and read again.
+// Any text: the readers of scenarios neither crash nor accept what they cannot print and read
+// again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

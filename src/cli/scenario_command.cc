@@ -1,9 +1,10 @@
 // fairlead scenario: run, check and convert scenario files.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <ostream>
+
+#include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -35,7 +36,8 @@ std::vector<std::string> expanded(const std::vector<std::string>& arguments) {
       continue;
     }
     std::vector<std::string> found;
-    for (fs::recursive_directory_iterator it(argument, error), end; it != end; it.increment(error)) {
+    for (fs::recursive_directory_iterator it(argument, error), end; it != end;
+         it.increment(error)) {
       const std::string extension = it->path().extension().string();
       if (extension == ".scn" || extension == ".yaml" || extension == ".json") {
         found.push_back(it->path().string());
@@ -103,7 +105,8 @@ int print_file(const std::string& file, const std::string& format, CliContext& c
 void add_run(CLI::App& scenario, CliContext& context) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* run = scenario.add_subcommand("run", "Play scenarios and check what they expect");
-  run->add_option("FILE", arguments->files, "Scenario files, or folders of them; - is standard input")
+  run->add_option("FILE", arguments->files,
+                  "Scenario files, or folders of them; - is standard input")
       ->required();
   run->add_flag("--trace", arguments->trace, "Print each event and each decision with its time");
   add_format_option(*run, arguments->format, {OutputFormat::kTable, OutputFormat::kJson});

@@ -1,9 +1,9 @@
 #include "sim/scenario/audit.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "model/units.h"
 
@@ -14,12 +14,11 @@ using Complaints = std::vector<std::string>;
 
 bool tolerated(const Constraints& constraints, const Taint& taint) {
   if (taint.effect == TaintEffect::kPreferNoSchedule) return true;
-  return std::any_of(constraints.tolerations.begin(), constraints.tolerations.end(),
-                     [&](const Toleration& t) {
-                       return (t.key.empty() || t.key == taint.key) &&
-                              (!t.value || *t.value == taint.value) &&
-                              (!t.effect || *t.effect == taint.effect);
-                     });
+  return std::any_of(
+      constraints.tolerations.begin(), constraints.tolerations.end(), [&](const Toleration& t) {
+        return (t.key.empty() || t.key == taint.key) && (!t.value || *t.value == taint.value) &&
+               (!t.effect || *t.effect == taint.effect);
+      });
 }
 
 // Why a node may not take a task of the role; empty if it may. Affinity terms are left to the core.
@@ -44,9 +43,8 @@ std::string forbidden(const RoleSpec& role, const NodeSpec& node) {
 std::string forbidden(const RoleSpec& role, const DeviceSpec& device) {
   const Constraints& c = role.constraints;
   if (device.health != DeviceHealth::kHealthy) return "is unhealthy";
-  if (!c.device_classes.empty() &&
-      std::find(c.device_classes.begin(), c.device_classes.end(), device.device_class) ==
-          c.device_classes.end()) {
+  if (!c.device_classes.empty() && std::find(c.device_classes.begin(), c.device_classes.end(),
+                                             device.device_class) == c.device_classes.end()) {
     return "is of class " + device.device_class;
   }
   if (device.mig_enabled != (role.request.gpu.kind == GpuRequestKind::kMig)) {
@@ -100,7 +98,8 @@ struct StartAudit {
     }
     const bool counted = role.request.gpu.kind != GpuRequestKind::kMig;
     if (counted && static_cast<std::int32_t>(task.devices.size()) != role.request.gpu.count) {
-      complain(task, fmt::format("{} devices, asking {}", task.devices.size(), role.request.gpu.count));
+      complain(task,
+               fmt::format("{} devices, asking {}", task.devices.size(), role.request.gpu.count));
     }
     for (const sched::DeviceClaim& claim : task.devices) {
       if (claim.device >= node->second.devices.size()) {
@@ -119,9 +118,9 @@ struct StartAudit {
     const auto view = core.workload(spec.name);
     if (!view) return;
     for (const RoleSpec& role : spec.roles) {
-      const auto there = std::count_if(view->tasks.begin(), view->tasks.end(), [&](const auto& task) {
-        return task.running && task.role == role.name;
-      });
+      const auto there =
+          std::count_if(view->tasks.begin(), view->tasks.end(),
+                        [&](const auto& task) { return task.running && task.role == role.name; });
       if (there + view->succeeded < role.min) {
         complaints.push_back(fmt::format("{} started with {} tasks of role {}, whose minimum is {}",
                                          spec.name, there, role.name, role.min));
@@ -142,8 +141,8 @@ struct StartAudit {
       domains.insert(domain_of(node->second, name, symbols));
     }
     if (domains.size() > 1) {
-      complaints.push_back(fmt::format("{}: {} is in {} domains of {}", spec.name, whose,
-                                       domains.size(), name));
+      complaints.push_back(
+          fmt::format("{}: {} is in {} domains of {}", spec.name, whose, domains.size(), name));
     }
   }
 
@@ -173,7 +172,8 @@ void audit_nodes(const sched::Scheduler& core, const Symbols& symbols, Complaint
     for (const sched::DeviceView& device : node->devices) {
       const auto type = symbols.classes.find(device.device_class);
       const auto it = devices.find(name + ":" + device.id);
-      const auto [milli, mib] = it == devices.end() ? std::pair<std::int64_t, std::int64_t>() : it->second;
+      const auto [milli, mib] =
+          it == devices.end() ? std::pair<std::int64_t, std::int64_t>() : it->second;
       if (type == symbols.classes.end()) continue;
       if (milli > kMilli || mib > type->second.memory.value) {
         complaints.push_back(fmt::format("{}:{} holds {} milli and {} MiB of {}", name, device.id,
@@ -181,7 +181,8 @@ void audit_nodes(const sched::Scheduler& core, const Symbols& symbols, Complaint
       }
       if (device.free_mib != type->second.memory.value - mib) {
         complaints.push_back(fmt::format("{}:{} has {} MiB free, its tasks hold {} of {}", name,
-                                         device.id, device.free_mib, mib, type->second.memory.value));
+                                         device.id, device.free_mib, mib,
+                                         type->second.memory.value));
       }
     }
   }

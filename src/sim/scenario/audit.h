@@ -1,8 +1,8 @@
 // A second opinion on the core: what every state and every decision must satisfy, computed from the
 // specifications alone and not from the core's own ledgers.
 //
-// Checked: I1 (devices, nodes, limits), I2 (a gang starts whole), rule 6.1 (a task starts only where
-// it may), 6.4 (required levels). Cost: linear in the cluster and in what runs.
+// Checked: I1 (devices, nodes, limits), I2 (a gang starts whole), rule 6.1 (a task starts only
+// where it may), 6.4 (required levels). Cost: linear in the cluster and in what runs.
 #pragma once
 
 #include <map>

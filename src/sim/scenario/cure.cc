@@ -38,15 +38,14 @@ void lower(TaskRequest& request, const Change& change) {
     request.cpu = MilliCpu(change.amount);
   } else if (change.resource == "memory") {
     request.memory = Bytes(change.amount);
-  } else if (change.resource == "gpu" && request.gpu.kind == GpuRequestKind::kDevices) {
-    request.gpu.count = static_cast<std::int32_t>(change.amount / kMilli);
-    if (request.gpu.count == 0) request.gpu = GpuRequest{};
   } else if (change.resource == "gpu") {
+    request.gpu.count = static_cast<std::int32_t>(change.amount);
+  } else if (change.resource == "gpu-portion") {
     request.gpu.portion = MilliGpu(change.amount);
-  } else if (request.extended.contains(change.resource)) {
-    request.extended[change.resource] = change.amount;
-  } else {
+  } else if (change.resource == "gpu-memory") {
     request.gpu.memory = MiB(change.amount);
+  } else {
+    request.extended[change.resource] = change.amount;
   }
 }
 
@@ -109,6 +108,7 @@ Result<std::vector<CureStep>> cure_events(const Change& change, const std::strin
       Steps steps;
       NodeSpec node = it->second;
       node.ready = node.schedulable = true;
+      for (DeviceSpec& device : node.devices) device.health = DeviceHealth::kHealthy;
       for (std::int64_t i = 0; i < change.amount; ++i) {
         node.name = fmt::format("{}-copy-{}", change.target, i + 1);
         steps.push_back({now, sched::NodeUpserted{node}});

@@ -23,8 +23,8 @@ std::expected<Scenario, std::vector<Error>> parse_scenario_document(std::string_
 std::string scenario_yaml(const Scenario& scenario);
 std::string scenario_json(const Scenario& scenario);
 
-// Either form, by the name of the file (*.yaml, *.yml, *.json) or, if that does not tell, by how the
-// text begins.
+// Either form, by the name of the file (*.yaml, *.yml, *.json) or, if that does not tell, by how
+// the text begins.
 std::expected<Scenario, std::vector<Error>> parse_scenario(std::string_view text, std::string file);
 
 }  // namespace fairlead::sim

@@ -1,9 +1,9 @@
 // Events of a scenario document.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "model/readers.h"
 #include "sim/scenario/document_parts.h"
@@ -82,8 +82,8 @@ void read_health(const Value& value, Findings& findings, DeviceHealth health, Re
   const Cursor cursor(statement, "");
   auto device = read_device_name(cursor, statement.words.front(), reading.symbols);
   if (!device) {
-    findings.error(value, Error{device.error().code, device.error().message, {}, {},
-                                device.error().cure});
+    findings.error(value,
+                   Error{device.error().code, device.error().message, {}, {}, device.error().cure});
     return;
   }
   reading.add(value.line(), sched::DeviceHealthChanged{std::move(device->first),
@@ -171,14 +171,16 @@ void read_document_event(const Value& value, Findings& findings, Reading& readin
     if (!statement) return;
     const Result<void> read = read_statement(*statement, reading);
     if (!read) {
-      findings.error(value, Error{read.error().code, read.error().message, {}, {}, read.error().cure});
+      findings.error(value,
+                     Error{read.error().code, read.error().message, {}, {}, read.error().cure});
     }
     return;
   }
   ObjectReader in(value, findings);
   if (!in.ok()) return;
   const std::size_t before = reading.scenario.steps.size() + findings.error_count();
-  for (const char* field : {"deviceClasses", "pools", "nodes", "queues", "departments", "workloads"}) {
+  for (const char* field :
+       {"deviceClasses", "pools", "nodes", "queues", "departments", "workloads"}) {
     if (in.has(field)) {
       read_document_cluster(in, false, reading);
       break;

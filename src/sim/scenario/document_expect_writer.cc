@@ -1,8 +1,8 @@
 // Expectations as document trees.
 
-#include <fmt/format.h>
-
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/decimal.h"
 #include "sim/scenario/document_words.h"

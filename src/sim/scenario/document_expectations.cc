@@ -1,8 +1,8 @@
 // Expectations of a scenario document.
 
-#include <fmt/format.h>
-
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "model/readers.h"
 #include "sim/scenario/document_parts.h"
@@ -64,7 +64,8 @@ Expectation read_workloads(ObjectReader& in, const Reading& reading) {
   e.of = read_bound(in, "count");
   e.role = in.name("role").value_or("");
   e.index = in.int32("task").value_or(-1);
-  e.state = in.choice<ExpectedState>("state", words::kExpectedStates).value_or(ExpectedState::kRunning);
+  e.state =
+      in.choice<ExpectedState>("state", words::kExpectedStates).value_or(ExpectedState::kRunning);
   e.tasks = read_bound(in, "tasks");
   e.wanted = in.integer("wanted");
   e.hosts = read_bound(in, "hosts");
@@ -73,7 +74,8 @@ Expectation read_workloads(ObjectReader& in, const Reading& reading) {
   e.among = in.names("among");
   e.avoided = in.names("notOn");
   e.devices = in.names("devices");
-  in.each("domains", [&](const Value& item) { e.domains.push_back(read_domain(item, in.findings())); });
+  in.each("domains",
+          [&](const Value& item) { e.domains.push_back(read_domain(item, in.findings())); });
   e.pool = in.name("pool").value_or("");
   e.near_cpus = in.boolean("nearCpus").value_or(false);
   e.milli = in.integer("milli");
@@ -110,7 +112,8 @@ Expectation read_shared(ObjectReader& in) {
   e.names = in.names("workloads");
   const bool apart = in.has("apart");
   e.shared = !apart;
-  e.device = in.choice<bool>(apart ? "apart" : "share", words::kSharedThings, kRequired).value_or(true);
+  e.device =
+      in.choice<bool>(apart ? "apart" : "share", words::kSharedThings, kRequired).value_or(true);
   return e;
 }
 
@@ -184,9 +187,10 @@ std::optional<Expectation> read_map(ObjectReader& in, const Reading& reading) {
     }
     return e;
   }
-  in.findings().error(in.value(), ErrorCode::kInvalidArgument, "the expectation is about nothing",
-                      "name what it is about: workload, workloads, free, queue, pool, node, device, "
-                      "startOrder or error");
+  in.findings().error(
+      in.value(), ErrorCode::kInvalidArgument, "the expectation is about nothing",
+      "name what it is about: workload, workloads, free, queue, pool, node, device, "
+      "startOrder or error");
   return std::nullopt;
 }
 
@@ -201,7 +205,10 @@ std::optional<Expectation> read_document_expectation(const Value& value, Finding
     cursor.accept("expect");
     Result<Expectation> expectation = read_expectation(cursor, reading);
     if (expectation) return std::move(*expectation);
-    findings.error(value, Error{expectation.error().code, expectation.error().message, {}, {},
+    findings.error(value, Error{expectation.error().code,
+                                expectation.error().message,
+                                {},
+                                {},
                                 expectation.error().cure});
     return std::nullopt;
   }

@@ -1,7 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "model/document.h"
 #include "sim/scenario/document.h"
@@ -83,10 +83,11 @@ void read_head(ObjectReader& in, Reading& reading) {
   scenario.start = in.instant("start").value_or(kScenarioStart);
   reading.symbols.now = scenario.start;
   scenario.options.placement = in.name("placement").value_or(scenario.options.placement);
-  scenario.options.seed = static_cast<std::uint64_t>(
-      in.integer("seed", 0, std::int64_t{1} << 62)
-          .value_or(static_cast<std::int64_t>(scenario.options.seed)));
-  scenario.options.search_steps = in.integer("searchSteps", 1).value_or(scenario.options.search_steps);
+  scenario.options.seed =
+      static_cast<std::uint64_t>(in.integer("seed", 0, std::int64_t{1} << 62)
+                                     .value_or(static_cast<std::int64_t>(scenario.options.seed)));
+  scenario.options.search_steps =
+      in.integer("searchSteps", 1).value_or(scenario.options.search_steps);
 }
 
 void read_root(const Value& root, Findings& findings, Reading& reading) {
@@ -118,7 +119,8 @@ std::optional<Statement> statement_of(const Value& value, Findings& findings,
   }
   Result<Lexed> lexed = lex_scenario(joined, "");
   if (!lexed) {
-    findings.error(value, Error{lexed.error().code, lexed.error().message, {}, {}, lexed.error().cure});
+    findings.error(value,
+                   Error{lexed.error().code, lexed.error().message, {}, {}, lexed.error().cure});
     return std::nullopt;
   }
   if (lexed->statements.empty()) {
@@ -152,7 +154,9 @@ std::expected<Scenario, std::vector<Error>> parse_scenario_document(std::string_
     Error error{ErrorCode::kInvalidArgument,
                 roots.size() == 1 ? "the document is no scenario"
                                   : fmt::format("the file holds {} documents", roots.size()),
-                file, {}, "a scenario file holds one document, with \"kind: Scenario\""};
+                file,
+                {},
+                "a scenario file holds one document, with \"kind: Scenario\""};
     return std::unexpected(std::vector<Error>{std::move(error)});
   }
   read_root(roots.front(), findings, reading);
@@ -160,7 +164,8 @@ std::expected<Scenario, std::vector<Error>> parse_scenario_document(std::string_
   return std::move(reading.scenario);
 }
 
-std::expected<Scenario, std::vector<Error>> parse_scenario(std::string_view text, std::string file) {
+std::expected<Scenario, std::vector<Error>> parse_scenario(std::string_view text,
+                                                           std::string file) {
   bool document = ends_with_any(file, {".yaml", ".yml", ".json"});
   if (!document && !file.ends_with(".scn")) {
     const std::size_t begin = text.find_first_not_of(" \t\r\n");

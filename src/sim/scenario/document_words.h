@@ -9,18 +9,18 @@
 namespace fairlead::sim::words {
 
 inline constexpr Choice<ExpectedState> kExpectedStates[] = {
-    {"running", ExpectedState::kRunning},   {"pending", ExpectedState::kPending},
-    {"refused", ExpectedState::kRefused},   {"finished", ExpectedState::kFinished},
-    {"failed", ExpectedState::kFailed},     {"gone", ExpectedState::kGone}};
+    {"running", ExpectedState::kRunning}, {"pending", ExpectedState::kPending},
+    {"refused", ExpectedState::kRefused}, {"finished", ExpectedState::kFinished},
+    {"failed", ExpectedState::kFailed},   {"gone", ExpectedState::kGone}};
 
 // What workloads share, or not: true is a device.
 inline constexpr Choice<bool> kSharedThings[] = {{"device", true}, {"node", false}};
 
 // The field of a document and the figure of the language.
 inline constexpr std::pair<const char*, const char*> kFigures[] = {
-    {"allocated", "allocated"},   {"nonPreemptible", "non-preemptible"},
-    {"requested", "requested"},   {"fairShare", "fair-share"},
-    {"quota", "quota"},           {"limit", "limit"},
+    {"allocated", "allocated"}, {"nonPreemptible", "non-preemptible"},
+    {"requested", "requested"}, {"fairShare", "fair-share"},
+    {"quota", "quota"},         {"limit", "limit"},
     {"capacity", "capacity"}};
 
 }  // namespace fairlead::sim::words

@@ -1,10 +1,10 @@
 // A scenario as a document tree.
 
-#include <fmt/format.h>
-
 #include <iterator>
 #include <set>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/decimal.h"
 #include "model/cluster_printer.h"
@@ -264,8 +264,12 @@ Tree scenario_tree(const Scenario& scenario) {
 
 }  // namespace
 
-std::string scenario_yaml(const Scenario& scenario) { return to_yaml(scenario_tree(scenario)); }
+std::string scenario_yaml(const Scenario& scenario) {
+  return to_yaml(scenario_tree(scenario));
+}
 
-std::string scenario_json(const Scenario& scenario) { return to_json(scenario_tree(scenario)); }
+std::string scenario_json(const Scenario& scenario) {
+  return to_json(scenario_tree(scenario));
+}
 
 }  // namespace fairlead::sim

@@ -36,32 +36,43 @@ TEST(ScenarioReader, NamesTheNearestSetting) {
 }
 
 TEST(ScenarioReader, KnowsEveryNameThatIsUsed) {
-  EXPECT_TRUE(Has(error_of("cluster 2 nodes, 1 gpu each\ndown n3\n"), {"2:6", "'n3' is not a node", "n1 or n2"}));
+  EXPECT_TRUE(Has(error_of("cluster 2 nodes, 1 gpu each\ndown n3\n"),
+                  {"2:6", "'n3' is not a node", "n1 or n2"}));
   EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nproject team\nsubmit a queue=taem gpu=1\n"),
                   {"'taem' is not a queue", "did you mean 'team'?"}));
   EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=1\nexpect b running\n"),
                   {"3:8", "'b' is not a workload of this scenario"}));
-  EXPECT_TRUE(Has(error_of("node n1 gpu=1 class=H1000\n"), {"'H1000' is not a device class", "class H1000 memory="}));
-  EXPECT_TRUE(Has(error_of("node n1 gpu=1 rack=r1\n"), {"no topology level 'rack'", "levels rack,switch"}));
+  EXPECT_TRUE(Has(error_of("node n1 gpu=1 class=H1000\n"),
+                  {"'H1000' is not a device class", "class H1000 memory="}));
+  EXPECT_TRUE(
+      Has(error_of("node n1 gpu=1 rack=r1\n"), {"no topology level 'rack'", "levels rack,switch"}));
 }
 
 TEST(ScenarioReader, RefusesAmountsThatMeanNothing) {
-  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=1.5\n"), {"neither whole nor below 1", "gpu=2x0.75"}));
+  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=1.5\n"),
+                  {"neither whole nor below 1", "gpu=2x0.75"}));
   EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=0.0001\n"), {"x.scn:2:10"}));
   EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=-1\n"), {"negative"}));
-  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a memory=48\n"), {"'48' has no unit", "48Gi"}));
+  EXPECT_TRUE(
+      Has(error_of("cluster 1 node, 1 gpu\nsubmit a memory=48\n"), {"'48' has no unit", "48Gi"}));
   EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a workers=3..2 gpu=1\n"),
                   {"minimum 3 is above the count 2", "2..3"}));
-  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a cpu=99999999999999999999\n"), {"x.scn:2:10"}));
+  EXPECT_TRUE(
+      Has(error_of("cluster 1 node, 1 gpu\nsubmit a cpu=99999999999999999999\n"), {"x.scn:2:10"}));
   EXPECT_TRUE(Has(error_of("cluster 0 nodes\n"), {"1 to 10000"}));
 }
 
 TEST(ScenarioReader, RefusesWhatContradictsItself) {
-  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=1 mig=1g.10gb\n"), {"of one kind"}));
-  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=1\n  role x gpu=1\n"), {"3:3", "before the first role"}));
-  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a parallelism=2 gpu=1\n"), {"completions="}));
-  EXPECT_TRUE(Has(error_of("cluster 5 nodes, 1 gpu each, racks=2\n"), {"5 nodes cannot be divided evenly into 2 racks"}));
-  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=1\nexpect a pending on 1 nodes\n"), {"those of what runs"}));
+  EXPECT_TRUE(
+      Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=1 mig=1g.10gb\n"), {"of one kind"}));
+  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=1\n  role x gpu=1\n"),
+                  {"3:3", "before the first role"}));
+  EXPECT_TRUE(
+      Has(error_of("cluster 1 node, 1 gpu\nsubmit a parallelism=2 gpu=1\n"), {"completions="}));
+  EXPECT_TRUE(Has(error_of("cluster 5 nodes, 1 gpu each, racks=2\n"),
+                  {"5 nodes cannot be divided evenly into 2 racks"}));
+  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=1\nexpect a pending on 1 nodes\n"),
+                  {"those of what runs"}));
   EXPECT_TRUE(Has(error_of("at 10m\nat 5m\n"), {"2:4", "backwards", "10m"}));
 }
 
@@ -72,14 +83,16 @@ TEST(ScenarioReader, RefusesTextThatIsNotClosedOrIndentedFirst) {
 }
 
 TEST(ScenarioReader, ReadsAQuotedKeywordAsAName) {
-  const auto scenario = read_scenario("cluster 1 node, 1 gpu\nsubmit \"free\" gpu=1\nexpect \"free\" running\n", "x.scn");
+  const auto scenario = read_scenario(
+      "cluster 1 node, 1 gpu\nsubmit \"free\" gpu=1\nexpect \"free\" running\n", "x.scn");
   ASSERT_TRUE(scenario) << scenario.error().text();
   const auto& expectation = std::get<Expectation>(scenario->steps.back().what);
   EXPECT_EQ(std::get<ExpectWorkloads>(expectation).names, std::vector<std::string>{"free"});
 }
 
 TEST(ScenarioReader, TakesTitleStoryAndRulesFromTheHead) {
-  const auto scenario = read_scenario("# Title.\n#\n# Story, line one.\nrule 6.4 6.3\ncluster 1 node, 1 gpu\n# later\n", "x.scn");
+  const auto scenario = read_scenario(
+      "# Title.\n#\n# Story, line one.\nrule 6.4 6.3\ncluster 1 node, 1 gpu\n# later\n", "x.scn");
   ASSERT_TRUE(scenario) << scenario.error().text();
   EXPECT_EQ(scenario->title, "Title.");
   EXPECT_EQ(scenario->story, (std::vector<std::string>{"", "Story, line one."}));
@@ -100,7 +113,8 @@ TEST(ScenarioReader, DividesNodesOverRacksAndSwitches) {
 }
 
 TEST(ScenarioPrinter, JoinsNeighboursOfOneKindIntoARange) {
-  const auto scenario = read_scenario("cluster 3 nodes, 1 gpu each\nsubmit a-1..a-3 gpu=0.5\nexpect a-1 running\n", "x.scn");
+  const auto scenario = read_scenario(
+      "cluster 3 nodes, 1 gpu each\nsubmit a-1..a-3 gpu=0.5\nexpect a-1 running\n", "x.scn");
   ASSERT_TRUE(scenario) << scenario.error().text();
   EXPECT_EQ(print_scenario(*scenario),
             "node n1..n3 cpu=128 memory=1Ti gpu=1 class=H100-80GB\n"

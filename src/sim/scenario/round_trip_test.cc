@@ -1,8 +1,8 @@
-// Every scenario file of the project, printed in both forms and read again, is the same scenario and
-// plays the same.
-#include <gtest/gtest.h>
-
+// Every scenario file of the project, printed in both forms and read again, is the same scenario
+// and plays the same.
 #include <filesystem>
+
+#include <gtest/gtest.h>
 
 #include "model/document.h"
 #include "sim/scenario/document.h"
@@ -35,7 +35,8 @@ std::string outcome(const Scenario& scenario) {
   const auto report = run_scenario(scenario);
   if (!report) return report.error().text();
   std::string text = std::to_string(report->expectations) + " expectations";
-  for (const Failure& failure : report->failures) text += "\n" + failure.expected + ": " + failure.actual;
+  for (const Failure& failure : report->failures)
+    text += "\n" + failure.expected + ": " + failure.actual;
   return text;
 }
 

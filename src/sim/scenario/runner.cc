@@ -12,6 +12,7 @@
 #include "sim/scenario/event_text.h"
 #include "sim/scenario/observed.h"
 #include "sim/scenario/printer.h"
+#include "sim/scenario/rebuild.h"
 #include "sim/scenario/time_text.h"
 
 namespace fairlead::sim {
@@ -192,6 +193,7 @@ class Player {
            {});
       take_decisions(more);
     }
+    complain(audit_rest(scheduler_, scenario_.options, observed_.symbols, now_));
   }
 
   void take_decisions(const std::vector<sched::Decision>& decisions) {

@@ -92,7 +92,8 @@ TEST(ScenarioRun, WakesTheCoreOnTheWayUnlessAsleep) {
 }
 
 TEST(ScenarioRun, TraceHasEventsAndDecisionsWithTheirTime) {
-  const RunReport report = play("cluster 1 node, 1 gpu\nat 5m\nsubmit w gpu=1\nexpect w running\n", {true});
+  const RunReport report =
+      play("cluster 1 node, 1 gpu\nat 5m\nsubmit w gpu=1\nexpect w running\n", {true});
   std::string all;
   for (const std::string& line : report.trace) all += line + "\n";
   EXPECT_NE(all.find("5m  submitted: w"), std::string::npos) << all;
@@ -118,7 +119,8 @@ TEST(ScenarioDocument, ReportsAllErrorsWithTheirLines) {
       "x.yaml");
   ASSERT_FALSE(scenario);
   ASSERT_GE(scenario.error().size(), 4U);
-  EXPECT_NE(scenario.error()[0].text().find("x.yaml:4"), std::string::npos) << scenario.error()[0].text();
+  EXPECT_NE(scenario.error()[0].text().find("x.yaml:4"), std::string::npos)
+      << scenario.error()[0].text();
 }
 
 }  // namespace

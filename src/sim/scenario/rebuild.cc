@@ -1,0 +1,92 @@
+#include "sim/scenario/rebuild.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/scenario/event_text.h"
+
+namespace fairlead::sim {
+namespace {
+
+bool outside_the_state(const sched::Scheduler& core, const std::string& name) {
+  const auto explanation = core.explain(name);
+  if (!explanation) return false;
+  return std::any_of(explanation->reasons.begin(), explanation->reasons.end(), [](const auto& r) {
+    return r.code == sched::ReasonCode::kBackingOff || r.code == sched::ReasonCode::kBudgetSpent ||
+           r.code == sched::ReasonCode::kSearchRanOut;
+  });
+}
+
+// The workload as it stands: what runs is told, the rest waits.
+WorkloadEntry entry_of(const sched::WorkloadView& view, const WorkloadSpec& spec, bool may_grow) {
+  WorkloadEntry entry;
+  entry.spec = spec;
+  entry.submitted = view.submitted;
+  std::map<std::string, std::int32_t> next;  // role: tasks told so far
+  for (const sched::TaskView& task : view.tasks) {
+    if (!task.running) continue;
+    RunningTask running{task.role, may_grow ? task.index : next[task.role], task.node,
+                        task.devices};
+    ++next[task.role];
+    entry.running.push_back(std::move(running));
+  }
+  if (!entry.running.empty()) entry.started = view.submitted;
+  if (may_grow) return entry;
+  // Just what runs, as a workload that wants no more.
+  entry.spec.completions = entry.spec.parallelism = 0;
+  for (RoleSpec& role : entry.spec.roles) role.count = role.min = next[role.name];
+  std::erase_if(entry.spec.roles, [](const RoleSpec& role) { return role.count == 0; });
+  return entry;
+}
+
+}  // namespace
+
+std::vector<std::string> audit_rest(const sched::Scheduler& core,
+                                    const sched::SchedulerOptions& options, const Symbols& symbols,
+                                    Instant now) {
+  auto copy = sched::Scheduler::create(options);
+  if (!copy) return {};
+  std::vector<std::string> complaints;
+  const auto tell = [&](const sched::Event& event) {
+    const auto told = copy->apply(now, event);
+    if (!told) complaints.push_back(event_text(event) + ": " + told.error().text());
+  };
+  tell(sched::TopologyDefined{symbols.levels});
+  for (const auto& [name, device_class] : symbols.classes) {
+    tell(sched::DeviceClassDefined{device_class});
+  }
+  for (const auto& [name, pool] : symbols.pools) tell(sched::PoolDefined{pool});
+  for (const std::string& name : core.node_names()) {
+    tell(sched::NodeUpserted{symbols.nodes.at(name)});
+  }
+  for (const std::string& name : core.queue_names()) {
+    tell(sched::QueueUpserted{symbols.queues.at(name)});
+  }
+  std::vector<WorkloadSpec> waiting;
+  for (const std::string& name : core.workload_names()) {
+    const auto view = core.workload(name);
+    const WorkloadSpec& spec = symbols.workloads.at(name);
+    const bool left_out = outside_the_state(core, name);
+    // How many completions are left is not told to a new core.
+    const bool may_grow = !left_out && spec.completions == 0 && view->succeeded == 0;
+    if (view->running > 0) {
+      tell(sched::WorkloadAdopted{entry_of(*view, spec, may_grow)});
+    } else if (!left_out && view->succeeded == 0) {
+      waiting.push_back(spec);
+    }
+  }
+  if (!complaints.empty()) return complaints;
+  // What could never start now was possible once, and is turned away here.
+  for (WorkloadSpec& spec : waiting) {
+    static_cast<void>(copy->apply(now, sched::WorkloadSubmitted{std::move(spec)}));
+  }
+  for (const sched::Decision& decision : copy->decide(now)) {
+    complaints.push_back("a new core told the same state decides: " +
+                         decision_text(decision, *copy));
+  }
+  return complaints;
+}
+
+}  // namespace fairlead::sim
