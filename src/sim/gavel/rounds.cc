@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/nearest.h"
+#include "sim/gavel/assignment.h"
 #include "sim/replay/core_driver.h"
 #include "sim/trace/job.h"
 
@@ -16,6 +17,8 @@ namespace {
 constexpr double kRoundSeconds = 360;
 constexpr std::int64_t kGpusPerNode = 4;
 constexpr std::array<double, 3> kLevelHours{1, 10, 50};
+// A job changes its type only for more than 2 % of the fastest type's speed.
+constexpr std::int64_t kStickiness = 20;
 const std::string kQueue = "gavel";
 
 enum class Order : std::uint8_t { kFifo, kLas, kLevels };
@@ -24,31 +27,27 @@ struct Job {
   double arrival = 0;  // seconds
   double steps_left = 0;
   double fastest = 0;             // steps per second
-  double advantage = 1;           // fastest ÷ slowest
   std::vector<double> rates;      // by pool; 0: cannot run there
   double service_hours = 0;       // in hours on the fastest type
-  int pool = -1;                  // where it runs in this round
+  int type = -1;                  // where it runs in this round; -1: nowhere
   double ended = -1;
-  std::int64_t order_key = 0;
+  int asked = -1;                 // the type its constraint names; -1: not submitted
 };
 
 ClusterSpec cluster_of(const GavelOptions& options) {
   ClusterSpec cluster;
   QueueSpec queue;
   queue.name = kQueue;
+  queue.pools["default"]["gpu"].quota = kUnlimited;
+  cluster.pools.emplace_back();
   for (const GavelPool& pool : options.cluster) {
     DeviceClass device_class;
     device_class.name = pool.type;
     device_class.memory = MiB(16'000);
     cluster.device_classes.push_back(device_class);
-    PoolSpec spec;
-    spec.name = pool.type;
-    cluster.pools.push_back(spec);
-    queue.pools[pool.type]["gpu"].quota = kUnlimited;
     for (std::int64_t left = pool.gpus; left > 0; left -= kGpusPerNode) {
       NodeSpec node;
       node.name = fmt::format("{}-{:03}", pool.type, cluster.nodes.size());
-      node.pool = pool.type;
       for (std::int64_t d = 0; d < std::min(left, kGpusPerNode); ++d) {
         DeviceSpec device;
         device.id = fmt::format("gpu-{}", d);
@@ -67,7 +66,6 @@ Result<Job> job_of(const GavelJob& trace, const GavelThroughputs& table,
   Job job;
   job.arrival = trace.arrival_unit * 3600 / options.jobs_per_hour;
   job.steps_left = trace.steps;
-  double slowest = 0;
   for (const GavelPool& pool : options.cluster) {
     const auto rate = table.find({pool.type, trace.type, trace.gpus});
     if (rate == table.end()) {
@@ -79,7 +77,6 @@ Result<Job> job_of(const GavelJob& trace, const GavelThroughputs& table,
     const double usable = trace.gpus <= pool.gpus ? rate->second : 0;
     job.rates.push_back(usable);
     job.fastest = std::max(job.fastest, usable);
-    if (usable > 0) slowest = slowest > 0 ? std::min(slowest, usable) : usable;
   }
   if (job.fastest <= 0) {
     return fail(ErrorCode::kImpossible,
@@ -87,7 +84,6 @@ Result<Job> job_of(const GavelJob& trace, const GavelThroughputs& table,
                             trace.type, trace.gpus),
                 "give a type more GPUs or a throughput above 0");
   }
-  job.advantage = job.fastest / slowest;
   return job;
 }
 
@@ -97,7 +93,6 @@ class Rounds {
          Order order, CoreDriver core)
       : trace_(trace), jobs_(std::move(jobs)), options_(options), order_(order),
         core_(std::move(core)) {
-    for (const GavelPool& pool : options.cluster) gpus_ += static_cast<std::size_t>(pool.gpus);
     result_.first = options.first;
     result_.last = options.last;
     if (jobs_.size() <= options.last) {
@@ -107,7 +102,9 @@ class Rounds {
     left_ = result_.last - result_.first + 1;
     for (const NodeSpec& node : cluster_of(options).nodes) {
       for (std::size_t p = 0; p < options.cluster.size(); ++p) {
-        if (options.cluster[p].type == node.pool) pool_of_node_.push_back(static_cast<int>(p));
+        if (options.cluster[p].type == node.devices.front().device_class) {
+          type_of_node_.push_back(static_cast<int>(p));
+        }
       }
     }
   }
@@ -116,7 +113,7 @@ class Rounds {
     const std::size_t measured = left_;
     while (left_ > 0) {
       if (active_.empty()) skip_idle_time();
-      FAIRLEAD_TRY(arrive());
+      arrive();
       FAIRLEAD_TRY(place());
       ++result_.rounds;
       active_sum_ += static_cast<double>(active_.size());
@@ -138,28 +135,10 @@ class Rounds {
     if (behind > 0) now_ += std::ceil(behind / kRoundSeconds) * kRoundSeconds;
   }
 
-  Result<void> arrive() {
+  void arrive() {
     while (next_ < jobs_.size() && jobs_[next_].arrival <= now_) {
-      const auto number = static_cast<std::uint32_t>(next_++);
-      const Job& job = jobs_[number];
-      TraceJob trace;
-      trace.name = trace_[number].name;
-      trace.project = kQueue;
-      shape_gang(trace, trace_[number].gpus, kGpusPerNode);
-      WorkloadSpec spec = workload_of(trace);
-      std::vector<std::size_t> pools;
-      for (std::size_t p = 0; p < job.rates.size(); ++p) {
-        if (job.rates[p] > 0) pools.push_back(p);
-      }
-      std::stable_sort(pools.begin(), pools.end(),
-                       [&](std::size_t a, std::size_t b) { return job.rates[a] > job.rates[b]; });
-      spec.pools.clear();
-      for (const std::size_t p : pools) spec.pools.push_back(options_.cluster[p].type);
-      FAIRLEAD_TRY(core_.tell(instant(), sched::WorkloadSubmitted{std::move(spec)}));
-      active_.push_back(number);
-      changed_ = true;
+      active_.push_back(static_cast<std::uint32_t>(next_++));
     }
-    return {};
   }
 
   static std::int64_t level(const Job& job) {
@@ -167,7 +146,7 @@ class Rounds {
            kLevelHours.begin();
   }
 
-  // The jobs in the order in which the core shall serve them.
+  // The jobs in the policy's order.
   std::vector<std::uint32_t> order() const {
     std::vector<std::uint32_t> order = active_;  // by arrival
     if (order_ == Order::kFifo) return order;
@@ -175,52 +154,91 @@ class Rounds {
       return order_ == Order::kLas ? jobs_[a].service_hours < jobs_[b].service_hours
                                    : level(jobs_[a]) < level(jobs_[b]);
     });
-    std::size_t runs = 0;
-    std::size_t taken = 0;
-    while (runs < order.size() && taken < gpus_) {
-      taken += static_cast<std::size_t>(trace_[order[runs++]].gpus);
-    }
-    std::stable_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(runs),
-                     [&](std::uint32_t a, std::uint32_t b) {
-                       return jobs_[a].advantage > jobs_[b].advantage;
-                     });
     return order;
+  }
+
+  // Types by the policy: jobs in order, each on the fastest type that has GPUs left.
+  std::vector<int> fastest_left(const std::vector<std::uint32_t>& order) const {
+    std::vector<std::int64_t> left;
+    for (const GavelPool& pool : options_.cluster) left.push_back(pool.gpus);
+    std::vector<int> types;
+    for (const std::uint32_t n : order) {
+      int best = -1;
+      for (std::size_t t = 0; t < left.size(); ++t) {
+        const double rate = jobs_[n].rates[t];
+        if (rate <= 0 || left[t] < trace_[n].gpus) continue;
+        if (best < 0 || rate > jobs_[n].rates[static_cast<std::size_t>(best)]) {
+          best = static_cast<int>(t);
+        }
+      }
+      if (best >= 0) left[static_cast<std::size_t>(best)] -= trace_[n].gpus;
+      types.push_back(best);
+    }
+    return types;
+  }
+
+  // Types by the highest sum of relative speeds, for the first jobs that fill the cluster.
+  std::vector<int> assigned(const std::vector<std::uint32_t>& order) const {
+    TypeAssignment assignment;
+    for (const GavelPool& pool : options_.cluster) assignment.add_type(pool.gpus);
+    std::vector<int> types(order.size(), -1);
+    std::vector<std::size_t> members;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const Job& job = jobs_[order[i]];
+      std::vector<std::int64_t> weights;
+      for (std::size_t t = 0; t < job.rates.size(); ++t) {
+        const auto weight = static_cast<std::int64_t>(1000 * job.rates[t] / job.fastest);
+        const bool same = job.type == static_cast<int>(t);
+        weights.push_back(job.rates[t] > 0 ? weight + (same ? kStickiness : 0) : -1);
+      }
+      if (assignment.add_job(trace_[order[i]].gpus, std::move(weights))) members.push_back(i);
+    }
+    for (std::size_t m = 0; m < members.size(); ++m) types[members[m]] = assignment.type_of(m);
+    return types;
   }
 
   Result<void> place() {
     const std::vector<std::uint32_t> wanted = order();
-    if (!changed_ && wanted == ordered_) return {};
-    changed_ = false;
-    ordered_ = wanted;
-    std::int64_t position = 0;
-    for (const std::uint32_t n : wanted) {
-      const std::int64_t key = position++;
-      if (jobs_[n].order_key == key) continue;
-      jobs_[n].order_key = key;
-      sched::WorkloadChanged change;
-      change.workload = trace_[n].name;
-      change.order_key = key;
-      FAIRLEAD_TRY(core_.tell(instant(), change));
-    }
+    const std::vector<int> types =
+        order_ == Order::kFifo ? fastest_left(wanted) : assigned(wanted);
     std::vector<int> before;
-    for (const std::uint32_t n : active_) {
-      before.push_back(jobs_[n].pool);
-      if (jobs_[n].pool < 0) continue;
-      FAIRLEAD_TRY(core_.tell(instant(), sched::WorkloadRequeued{trace_[n].name}));
-      jobs_[n].pool = -1;
+    for (const std::uint32_t n : active_) before.push_back(jobs_[n].type);
+    // First everything that gives room, then what takes it.
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      Job& job = jobs_[wanted[i]];
+      if (job.asked < 0 || job.asked == types[i]) continue;
+      FAIRLEAD_TRY(core_.tell(instant(), sched::WorkloadRemoved{trace_[wanted[i]].name}));
+      job.asked = -1;
+      job.type = -1;
+    }
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (types[i] < 0 || jobs_[wanted[i]].asked == types[i]) continue;
+      FAIRLEAD_TRY(submit(wanted[i], types[i], static_cast<std::int64_t>(i)));
     }
     for (const CoreDriver::Start& start : core_.decide(instant())) {
-      jobs_[start.job].pool = pool_of_node_[start.holds.front().node];
+      jobs_[start.job].type = type_of_node_[start.holds.front().node];
     }
     restarted_.clear();
     for (std::size_t i = 0; i < active_.size(); ++i) {
-      const int pool = jobs_[active_[i]].pool;
-      if (before[i] >= 0 && pool < 0) ++result_.preemptions;
-      if (before[i] >= 0 && pool >= 0 && pool != before[i]) ++result_.moves;
-      const bool again = jobs_[active_[i]].service_hours > 0 && pool >= 0 && pool != before[i];
+      const Job& job = jobs_[active_[i]];
+      if (before[i] >= 0 && job.type < 0) ++result_.preemptions;
+      if (before[i] >= 0 && job.type >= 0 && job.type != before[i]) ++result_.moves;
+      const bool again = job.service_hours > 0 && job.type >= 0 && job.type != before[i];
       if (again) restarted_.push_back(active_[i]);
     }
     return {};
+  }
+
+  Result<void> submit(std::uint32_t number, int type, std::int64_t order_key) {
+    TraceJob trace;
+    trace.name = trace_[number].name;
+    trace.project = kQueue;
+    shape_gang(trace, trace_[number].gpus, kGpusPerNode);
+    trace.device_classes = {options_.cluster[static_cast<std::size_t>(type)].type};
+    WorkloadSpec spec = workload_of(trace);
+    spec.order_key = order_key;
+    jobs_[number].asked = type;
+    return core_.tell(instant(), sched::WorkloadSubmitted{std::move(spec)});
   }
 
   // One round: who runs does its steps, who is done leaves when it is done.
@@ -229,11 +247,11 @@ class Rounds {
     const Instant end{static_cast<std::int64_t>((now_ + kRoundSeconds) * 1000)};
     for (const std::uint32_t n : active_) {
       Job& job = jobs_[n];
-      if (job.pool < 0) {
+      if (job.type < 0) {
         staying.push_back(n);
         continue;
       }
-      const double rate = job.rates[static_cast<std::size_t>(job.pool)];
+      const double rate = job.rates[static_cast<std::size_t>(job.type)];
       const bool restarted = std::find(restarted_.begin(), restarted_.end(), n) != restarted_.end();
       const double cost = restarted ? std::min(kRoundSeconds,
                                                static_cast<double>(options_.restart_cost.ms) / 1000)
@@ -244,7 +262,6 @@ class Rounds {
         job.ended = now_ + cost + needed;
         if (n >= result_.first && n <= result_.last) --left_;
         FAIRLEAD_TRY(core_.tell(end, sched::WorkloadRemoved{trace_[n].name}));
-        changed_ = true;
       } else {
         job.steps_left -= rate * (kRoundSeconds - cost);
         staying.push_back(n);
@@ -276,16 +293,13 @@ class Rounds {
   const GavelOptions& options_;
   Order order_;
   CoreDriver core_;
-  std::vector<int> pool_of_node_;
-  std::size_t gpus_ = 0;
+  std::vector<int> type_of_node_;
   std::vector<std::uint32_t> active_;   // by arrival
-  std::vector<std::uint32_t> ordered_;  // as the core knows them
   std::vector<std::uint32_t> restarted_;
   std::size_t next_ = 0;
   std::size_t left_ = 0;
   double now_ = 0;
   double active_sum_ = 0;
-  bool changed_ = true;
   GavelResult result_;
 };
 

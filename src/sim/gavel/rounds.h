@@ -1,15 +1,15 @@
 // Gavel's experiment (OSDI'20) through the production core: single- and multi-GPU training jobs on
 // GPUs of several types, scheduled anew in rounds of six minutes.
 //
-// Each GPU type is a pool; a job tries the pools in the order of its throughput there, fastest
-// first (rule 6.1). Policies only order the jobs:
-//   fifo     by arrival
-//   las      those with the least attained service (hours on the fastest type) run; among them,
-//            those first whose fastest type gains them most over their slowest
+// A policy says, once a round, who should run and on which type; the core places. A job that is to
+// run on another type than before is submitted anew with that device class as its constraint; one
+// that should not run is taken back. What does not change is not touched.
+//   fifo     by arrival; each takes the fastest type that has GPUs left
+//   las      those with the least attained service (hours on the fastest type) run; types are chosen
+//            so that the sum of relative speeds is highest (assignment.h)
 //   default  the same, with attained service in levels (below 1, 10, 50 hours, above) and arrival
 //            inside a level, so that jobs take turns less often
-// At a round in which the order or the set of jobs changed, all jobs are requeued and the core
-// places them. A job back on a device of the type it had goes on; another type costs restart_cost.
+// A start after a job's first one, on a type it did not have in the round before, costs restart_cost.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,6 @@
 namespace fairlead::sim {
 namespace {
 
-constexpr double kCovered = 0.95;
 // Any multiple of 1000: a request of so many milli of compute takes exactly as many of memory.
 constexpr std::int64_t kDeviceMiB = 16'000;
 
@@ -59,7 +58,7 @@ OpenbFill make_fill(const OpenbInput& input, std::uint64_t seed) {
   return fill;
 }
 
-OpenbMix mix_of(const std::vector<OpenbPod>& pods) {
+OpenbMix mix_of(const std::vector<OpenbPod>& pods, double covered) {
   using Key = std::tuple<std::int64_t, std::int64_t, std::int32_t, std::vector<std::string>>;
   std::map<Key, OpenbMix::Entry> classes;
   for (const OpenbPod& pod : pods) {
@@ -76,11 +75,11 @@ OpenbMix mix_of(const std::vector<OpenbPod>& pods) {
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.count > b.count; });
   OpenbMix mix;
-  std::int64_t covered = 0;
+  std::int64_t counted = 0;
   for (OpenbMix::Entry& entry : sorted) {
-    covered += entry.count;
+    counted += entry.count;
     mix.entries.push_back(std::move(entry));
-    if (static_cast<double>(covered) >= kCovered * static_cast<double>(pods.size())) break;
+    if (static_cast<double>(counted) >= covered * static_cast<double>(pods.size())) break;
   }
   return mix;
 }

@@ -27,8 +27,9 @@ struct OpenbFill {
 };
 OpenbFill make_fill(const OpenbInput& input, std::uint64_t seed);
 
-// The mix of a pod list: classes by (CPU, GPU milli, GPUs, models), most frequent first, until 95 %
-// of the pods are covered. Memory is ignored, pods without GPU are included.
+// The mix of a pod list: classes by (CPU, GPU milli, GPUs, models), most frequent first, until the
+// part `covered` of the pods is. Memory is ignored, pods without GPU are included. The measure of
+// fragmentation is taken over 95 %; the core is told all and cuts by itself.
 struct OpenbMix {
   struct Entry {
     OpenbPod pod;
@@ -36,7 +37,7 @@ struct OpenbMix {
   };
   std::vector<Entry> entries;
 };
-OpenbMix mix_of(const std::vector<OpenbPod>& pods);
+OpenbMix mix_of(const std::vector<OpenbPod>& pods, double covered = 0.95);
 
 // Number of the model in order of first appearance; `models` is extended where it is new.
 std::size_t model_number(std::vector<std::string>& models, const std::string& model);
