@@ -26,10 +26,11 @@ struct Reading {
 };
 
 // Each reads the rest of one statement, its first word being taken.
-// node_reader.cc
+// pool_reader.cc
 Result<void> read_levels(Cursor& cursor, Reading& reading);
 Result<void> read_class(Cursor& cursor, Reading& reading);
 Result<void> read_pool(Cursor& cursor, Reading& reading, bool change);
+// node_reader.cc
 Result<void> read_cluster(Cursor& cursor, Reading& reading);
 Result<void> read_nodes(Cursor& cursor, Reading& reading, bool change);
 // queue_reader.cc
