@@ -36,16 +36,19 @@ OpenbFill make_fill(const OpenbInput& input, std::uint64_t seed) {
   const std::size_t listed = fill.pods.size();
   const bool any_gpu = std::any_of(fill.pods.begin(), fill.pods.end(),
                                    [](const OpenbPod& p) { return p.milli() > 0; });
-  while (total < volume && any_gpu) {
-    const OpenbPod& drawn = fill.pods[rng.below(listed)];
-    if (total + drawn.gpu_milli > volume) break;
-    total += drawn.milli();
-    fill.pods.push_back(OpenbPod(drawn));
-  }
-  while (total > volume) {
-    const std::size_t at = rng.below(fill.pods.size());
-    total -= fill.pods[at].milli();
-    fill.pods.erase(fill.pods.begin() + static_cast<std::ptrdiff_t>(at));
+  if (total < volume) {
+    while (any_gpu) {
+      const OpenbPod drawn = fill.pods[rng.below(listed)];
+      if (total + drawn.gpu_milli > volume) break;
+      total += drawn.milli();
+      fill.pods.push_back(drawn);
+    }
+  } else {
+    while (total > volume) {
+      const std::size_t at = rng.below(fill.pods.size());
+      total -= fill.pods[at].milli();
+      fill.pods.erase(fill.pods.begin() + static_cast<std::ptrdiff_t>(at));
+    }
   }
   std::set<std::string> seen;
   for (std::size_t i = 0; i < fill.pods.size(); ++i) {
