@@ -75,17 +75,8 @@ void read_condition(const Value& value, Findings& findings, std::string_view ver
 }
 
 void read_health(const Value& value, Findings& findings, DeviceHealth health, Reading& reading) {
-  const auto name = as_name(value, findings);
-  if (!name) return;
-  Statement statement;
-  statement.words.push_back({*name, value.line(), 1, false});
-  const Cursor cursor(statement, "");
-  auto device = read_device_name(cursor, statement.words.front(), reading.symbols);
-  if (!device) {
-    findings.error(value,
-                   Error{device.error().code, device.error().message, {}, {}, device.error().cure});
-    return;
-  }
+  auto device = as_device(value, findings, reading);
+  if (!device) return;
   reading.add(value.line(), sched::DeviceHealthChanged{std::move(device->first),
                                                        std::move(device->second), health});
 }
@@ -129,6 +120,20 @@ void read_refusal(const Value& value, Findings& findings, Reading& reading) {
 }
 
 }  // namespace
+
+std::optional<std::pair<std::string, std::string>> as_device(const Value& value, Findings& findings,
+                                                             const Reading& reading) {
+  const auto name = as_name(value, findings);
+  if (!name) return std::nullopt;
+  Statement statement;
+  statement.words.push_back({*name, value.line(), 1, false});
+  const Cursor cursor(statement, "");
+  auto device = read_device_name(cursor, statement.words.front(), reading.symbols);
+  if (device) return std::move(*device);
+  const Error& error = device.error();
+  findings.error(value, Error{error.code, error.message, {}, {}, error.cure});
+  return std::nullopt;
+}
 
 void read_document_cluster(ObjectReader& in, bool whole, Reading& reading) {
   ClusterDraft draft;

@@ -153,17 +153,12 @@ Expectation read_node(ObjectReader& in) {
   return e;
 }
 
-Expectation read_device(ObjectReader& in) {
+Expectation read_device(ObjectReader& in, const Reading& reading) {
   ExpectDevice e;
-  const std::string name = in.name("device", kRequired).value_or("");
-  const std::size_t colon = name.find(':');
-  if (colon == std::string::npos) {
-    in.findings().error(in.value(), ErrorCode::kInvalidArgument, "\"" + name + "\" is not a device",
-                        "write the node and the position or id: n1:0");
-    return e;
+  if (auto device = as_device(*in.get("device"), in.findings(), reading)) {
+    e.node = std::move(device->first);
+    e.device = std::move(device->second);
   }
-  e.node = name.substr(0, colon);
-  e.device = name.substr(colon + 1);
   e.healthy = in.boolean("healthy");
   if (in.has("holders")) e.holders = in.names("holders");
   return e;
@@ -175,7 +170,7 @@ std::optional<Expectation> read_map(ObjectReader& in, const Reading& reading) {
   if (in.has("free")) return read_free(in);
   if (in.has("queue")) return read_figures(in, false);
   if (in.has("pool")) return read_figures(in, true);
-  if (in.has("device")) return read_device(in);
+  if (in.has("device")) return read_device(in, reading);
   if (in.has("node")) return read_node(in);
   if (in.has("startOrder")) return ExpectStartOrder{in.names("startOrder")};
   if (const Value* error = in.get("error")) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "model/cluster_reader.h"
 #include "model/findings.h"
@@ -23,6 +25,10 @@ std::optional<Expectation> read_document_expectation(const Value& value, Finding
 // A string in the readable language as a statement at the place of the value.
 std::optional<Statement> statement_of(const Value& value, Findings& findings,
                                       std::string_view first_word = {});
+
+// "n1:0" or "n1:gpu-0" as the node and the id of its device.
+std::optional<std::pair<std::string, std::string>> as_device(const Value& value, Findings& findings,
+                                                             const Reading& reading);
 
 // A duration after the scenario's start, "-2h" before it, or RFC 3339.
 std::optional<Instant> as_scenario_time(const Value& value, Findings& findings, Instant start);
