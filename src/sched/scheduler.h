@@ -51,7 +51,7 @@ class Scheduler {
 
   // Takes one event. On an error nothing has changed. Errors: kNotFound, kAlreadyExists,
   // kInvalidArgument, kConflict, each naming the thing; kImpossible for a submitted workload that
-  // no state of the present nodes and limits could start (10.1), with the nearest request that fits.
+  // the present nodes could not start even if they were empty (10.1), with the nearest request that fits.
   // Requires: `now` does not go back between calls.
   Result<void> apply(Instant now, const Event& event);
 

@@ -35,6 +35,16 @@ Result<void> check_request(const WorkloadSpec& spec, const RoleSpec& role) {
   if (gpu.kind == GpuRequestKind::kMig && gpu.mig_profile.empty()) {
     return fail(bad(spec, at + "gpu.mig", "names no MIG profile"));
   }
+  const bool fraction = gpu.kind == GpuRequestKind::kPortion || gpu.kind == GpuRequestKind::kMemory;
+  if ((gpu.compute_limit || gpu.memory_limit) && !fraction) {
+    return fail(bad(spec, at + "gpu.limit", "a limit goes with a portion or a memory request only (2.4)"));
+  }
+  if (gpu.compute_limit && (gpu.compute_limit->value < gpu.portion.value || gpu.compute_limit->value > kMilli)) {
+    return fail(bad(spec, at + "gpu.limit", "the compute limit lies from the request to one device (2.4)"));
+  }
+  if (gpu.memory_limit && gpu.memory_limit->value < gpu.memory.value) {
+    return fail(bad(spec, at + "gpu.limit", "the memory limit lies at or above the request (2.4)"));
+  }
   if (role.request.cpu.value < 0 || role.request.cpu.value > kMaxAmount) {
     return fail(bad(spec, at + "cpu", "CPU lies from 0 to 2^40 milli"));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "sched/explain/text.h"
 
@@ -99,15 +100,24 @@ std::optional<Change> Explainer::nearest(PoolCore& pool, const RoleSpec& role) {
   return std::nullopt;
 }
 
-std::optional<Reason> Explainer::domain_too_small(PoolCore& pool, const Shape& shape,
-                                                  const TopologyGoal& topology, const Needs& needs,
-                                                  const std::string& subject) {
+std::optional<Reason> Explainer::domain_too_small(PoolCore& pool, const TopologyGoal& topology,
+                                                  const Needs& needs, const std::string& subject) {
   const Goal goal = core_.compile(pool, topology);
   if (goal.within == kWholePool) return std::nullopt;
   std::int64_t best = 0;
   std::int64_t asked = 0;
-  for (const auto& need : needs) asked += need.second;
+  std::int64_t asked_milli = 0;
+  for (const auto& [task_class, n] : needs) {
+    asked += n;
+    asked_milli += n * core_.classes_.get(task_class).milli * core_.classes_.get(task_class).gpu_count;
+  }
   for (const Domain& d : pool.state().domains(goal.within, pool.state().all())) {
+    std::int64_t milli = 0;
+    for (std::uint32_t s = d.slots.begin; s < d.slots.end && needs.size() > 1; ++s) {
+      milli += pool.state().node_at(s).empty.free_gpu_milli();
+    }
+    // Classes that fit one by one may still be too much together.
+    if (needs.size() > 1 && milli < asked_milli) continue;
     std::int64_t held = 0;
     for (const auto& [task_class, n] : needs) {
       const ClassIndex& index = pool.placement->index(task_class);
@@ -118,7 +128,6 @@ std::optional<Reason> Explainer::domain_too_small(PoolCore& pool, const Shape& s
     best = std::max(best, held);
     if (best == asked) return std::nullopt;
   }
-  (void)shape;
   Reason reason;
   reason.code = ReasonCode::kNoDomain;
   reason.rule = "6.4";
@@ -127,9 +136,9 @@ std::optional<Reason> Explainer::domain_too_small(PoolCore& pool, const Shape& s
   reason.subject = topology.within;
   reason.asked = asked;
   reason.available = best;
-  reason.text = subject + " asks " + counted(asked, "task") + " within one " + topology.within +
-                "; the largest " + topology.within + " of pool " + reason.pool + " holds " +
-                std::to_string(best) + " even when empty";
+  reason.text = subject + " asks " + counted(asked, "task") + " within one " + topology.within + "; no " +
+                topology.within + " of pool " + reason.pool + " holds more than " + std::to_string(best) +
+                " of them even when empty";
   reason.cheapest = Change{ChangeKind::kRelaxTopology, subject, {}, 0, {}, "drop 'within: " + topology.within + "'"};
   return reason;
 }
@@ -180,14 +189,14 @@ std::optional<Reason> Explainer::impossible_in(PoolCore& pool, const Shape& shap
     return reason;
   }
   if (shape.independent) return std::nullopt;
-  if (auto reason = domain_too_small(pool, shape, shape.topology, all, "the workload")) return reason;
+  if (auto reason = domain_too_small(pool, shape.topology, all, "the workload")) return reason;
   for (std::size_t r = 0; r < shape.roles.size(); ++r) {
     const RoleSpec& role = shape.roles[r];
     const Needs own{{shape.classes[r], role.min}};
-    if (auto reason = domain_too_small(pool, shape, role.topology, own, role.name)) return reason;
+    if (auto reason = domain_too_small(pool, role.topology, own, role.name)) return reason;
     if (role.segment_size == 0) continue;
     const Needs segment{{shape.classes[r], std::min(role.segment_size, std::max(role.min, 1))}};
-    if (auto reason = domain_too_small(pool, shape, role.segment_topology, segment, "a segment of " + role.name)) {
+    if (auto reason = domain_too_small(pool, role.segment_topology, segment, "a segment of " + role.name)) {
       return reason;
     }
   }
@@ -403,10 +412,25 @@ Explanation Explainer::explain(WorkloadId id) {
     reason.subject = w.name;
     reason.text = "its start was refused outside the scheduler; it is tried again at " + to_rfc3339(w.retry_at);
     reason.cheapest = Change{ChangeKind::kWaitUntil, w.name, {}, 0, w.retry_at, "wait until " + to_rfc3339(w.retry_at)};
-    out.cheapest = reason.cheapest;
-    out.reasons.push_back(std::move(reason));
+    out.reasons.push_back(reason);
+    // What else stands in its way: as if the back-off were over, then back again.
+    WorkloadRecord& record = core_.workloads_.get(id);
+    const Instant retry_at = std::exchange(record.retry_at, Instant{INT64_MIN});
+    core_.refresh_wants(id);
+    explain_entry(w, out);
+    core_.withdraw_wants(id);
+    record.retry_at = retry_at;
+    const bool only = std::all_of(out.reasons.begin() + 1, out.reasons.end(),
+                                  [](const Reason& r) { return r.code == ReasonCode::kWaiting; });
+    if (only) out.reasons.resize(1);
+    out.cheapest = only ? reason.cheapest : std::nullopt;
     return out;
   }
+  explain_entry(w, out);
+  return out;
+}
+
+void Explainer::explain_entry(const WorkloadRecord& w, Explanation& out) {
   if (w.entries.empty()) {
     if (w.demand.any() && !w.demand_pool.valid()) {
       Reason reason;
@@ -415,7 +439,7 @@ Explanation Explainer::explain(WorkloadId id) {
       reason.text = "none of its node pools exists";
       out.reasons.push_back(std::move(reason));
     }
-    return out;
+    return;
   }
   const Entry entry = w.entries.front();
   for (const PoolId pool : entry.pools) {
@@ -425,7 +449,6 @@ Explanation Explainer::explain(WorkloadId id) {
     const std::string& name = core_.pool_name(pool);
     return std::any_of(out.reasons.begin(), out.reasons.end(), [&](const Reason& r) { return r.never && r.pool == name; });
   });
-  return out;
 }
 
 Result<Explanation> Core::explain(const std::string& name) {

@@ -30,12 +30,13 @@ class Explainer {
 
   // Why even an empty pool could not start it; nullopt if it could, or the pool has no nodes.
   std::optional<Reason> impossible_in(PoolCore& pool, const Shape& shape);
-  std::optional<Reason> domain_too_small(PoolCore& pool, const Shape& shape, const TopologyGoal& goal,
+  std::optional<Reason> domain_too_small(PoolCore& pool, const TopologyGoal& topology,
                                          const Needs& needs, const std::string& subject);
   // Largest change of one part of the role's request with which one task would fit an empty node.
   std::optional<Change> nearest(PoolCore& pool, const RoleSpec& role);
   std::int64_t empty_places(PoolCore& pool, const TaskRequest& request, const Constraints& constraints);
 
+  void explain_entry(const WorkloadRecord& w, Explanation& out);
   void explain_in(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
                   Explanation& out);
   std::vector<Reason> room_reasons(PoolCore& pool, const WorkloadRecord& w,

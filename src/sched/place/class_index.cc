@@ -65,8 +65,10 @@ bool ClassIndex::evaluate(std::uint32_t slot) {
   Leaf& leaf = leaves_[slot];
   const NodeState& node = pool_->node_at(slot);
   if (leaf.seen_version == node.version) return false;
-  ++evaluations_;
   leaf.seen_version = node.version;
+  // A node that could never hold the task keeps its reason while only what is free changes.
+  if (leaf.seen_shape == node.shape_version && leaf.empty_slots == 0) return false;
+  ++evaluations_;
   if (leaf.seen_shape != node.shape_version) {
     leaf.seen_shape = node.shape_version;
     const std::int32_t now = empty_fit(*task_, node).slots;
@@ -81,11 +83,13 @@ bool ClassIndex::evaluate(std::uint32_t slot) {
     if (now.rejected_by == Filter::kFits) now = room_fit(*task_, node.empty);
   }
   --rejected_[static_cast<std::size_t>(leaf.rejected_by)];
-  leaf.slots = now.slots;
   leaf.rejected_by = now.rejected_by;
   ++rejected_[static_cast<std::size_t>(leaf.rejected_by)];
-  leaf.score = now.slots > 0 ? scorer_->score(*task_, node) : kNoScore;
-  return true;
+  const std::int32_t score = now.slots > 0 ? scorer_->score(*task_, node) : kNoScore;
+  const bool changed = now.slots != leaf.slots || score != leaf.score;
+  leaf.slots = now.slots;
+  leaf.score = score;
+  return changed;
 }
 
 void ClassIndex::update_path(std::uint32_t slot) {
@@ -98,7 +102,12 @@ void ClassIndex::update_path(std::uint32_t slot) {
   Group& g = groups_[leaf.group];
   i = g.width + leaf.position;
   g.best[i] = leaf.slots > 0 ? slot : kNoSlot;
-  for (i /= 2; i >= 1; i /= 2) g.best[i] = better(g.best[2 * i], g.best[2 * i + 1]);
+  for (i /= 2; i >= 1; i /= 2) {
+    const std::uint32_t now = better(g.best[2 * i], g.best[2 * i + 1]);
+    // Another slot won here before and still does: nothing changes above.
+    if (now == g.best[i] && now != slot) return;
+    g.best[i] = now;
+  }
 }
 
 void ClassIndex::catch_up() {

@@ -358,6 +358,15 @@ std::vector<SlotRange> GangPlacer::candidates(const Goal& goal, SlotRange range,
 }
 
 bool GangPlacer::could_fit(SlotRange range, const Needs& needs) {
+  // Classes that fit one by one may still be too much together.
+  if (needs.size() > 1) {
+    std::int64_t milli = 0;
+    for (const auto& [task_class, n] : needs) {
+      const TaskClass& task = pool_.classes().get(task_class);
+      milli += n * task.milli * task.gpu_count;
+    }
+    if (milli > 0 && milli > pool_.state.free_milli(range)) return false;
+  }
   return std::all_of(needs.begin(), needs.end(), [&](const auto& need) {
     return pool_.index(need.first).slots(range) >= need.second;
   });

@@ -1,6 +1,8 @@
 #include "sched/place/score_default.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "base/wide.h"
 #include "sched/place/device_choice.h"
@@ -161,10 +163,25 @@ class DefaultScorer final : public Scorer {
     });
   }
 
+  // One node of each distinct size: whether a request fits a kind of node at all.
+  static std::vector<const NodeState*> node_kinds(const PoolState& pool) {
+    std::map<std::tuple<std::size_t, std::int64_t, std::int64_t, std::size_t>, const NodeState*> kinds;
+    for (std::uint32_t s = 0; s < pool.slot_count(); ++s) {
+      const NodeState& n = pool.node_at(s);
+      kinds.try_emplace({pool.group_at(s), n.empty.cpu, n.empty.memory, n.empty.devices.size()}, &n);
+    }
+    std::vector<const NodeState*> out;
+    for (const auto& [key, node] : kinds) out.push_back(node);
+    return out;
+  }
+
   // Per group, the share (of 2^16) of all GPU demand that must run on it: demand that cannot go
-  // everywhere, split over the groups it may use by their capacity.
+  // everywhere, split over the groups it may use by their capacity. Tasks of several devices need
+  // whole nodes of the group, so they count up to four times, but not beyond half of its capacity.
   void pin(const PoolState& pool) {
-    pinned_.assign(pool.group_count(), 0);
+    const std::size_t groups = pool.group_count();
+    pinned_.assign(groups, 0);
+    std::vector<std::int64_t> several(groups, 0);
     Int128 all = 0;
     const auto items = mix_.items();
     for (const auto& [task, weight] : items) {
@@ -172,23 +189,31 @@ class DefaultScorer final : public Scorer {
       all += Int128{weight} * milli * count;
     }
     if (all == 0) return;
+    const auto kinds = node_kinds(pool);
+    std::int64_t total = 0;
+    for (std::size_t g = 1; g < groups; ++g) total += pool.total_in_group(g);
     for (const auto& [task, weight] : items) {
       const auto [milli, count] = gpu_size(*task);
       if (count == 0) continue;
+      std::vector<bool> on(groups, false);
+      for (const NodeState* kind : kinds) {
+        const std::size_t g = pool.group_at(kind->slot);
+        on[g] = on[g] || room_fit(*task, kind->empty).slots > 0;
+      }
       std::int64_t capacity = 0;
-      bool everywhere = true;
-      for (std::size_t g = 1; g < pool.group_count(); ++g) {
-        if (pool.total_in_group(g) == 0) continue;
-        const bool on = task->on_device[g - 1].allowed;
-        everywhere = everywhere && on;
-        if (on) capacity += pool.total_in_group(g);
-      }
-      if (everywhere || capacity == 0) continue;
+      for (std::size_t g = 1; g < groups; ++g) capacity += on[g] ? pool.total_in_group(g) : 0;
+      if (capacity == total || capacity == 0) continue;
       const auto share = static_cast<std::int64_t>(Int128{weight} * milli * count * kPinnedOne / all);
-      for (std::size_t g = 1; g < pool.group_count(); ++g) {
-        if (pool.total_in_group(g) == 0 || !task->on_device[g - 1].allowed) continue;
-        pinned_[g] += mul_div_floor(share, pool.total_in_group(g), capacity);
+      for (std::size_t g = 1; g < groups; ++g) {
+        if (!on[g]) continue;
+        const std::int64_t part = mul_div_floor(share, pool.total_in_group(g), capacity);
+        pinned_[g] += part;
+        if (count > 1) several[g] += part;
       }
+    }
+    for (std::size_t g = 1; g < groups && total > 0; ++g) {
+      const std::int64_t half = mul_div_floor(kPinnedOne / 2, pool.total_in_group(g), total);
+      pinned_[g] = std::max(pinned_[g], std::min(pinned_[g] + 3 * several[g], half));
     }
   }
 

@@ -92,6 +92,22 @@ SlotRange PoolState::domain_of(Level level, std::uint32_t slot) const {
   return levels_[l][static_cast<std::size_t>(d)].slots;
 }
 
+std::int64_t PoolState::free_milli(SlotRange range) const {
+  std::int64_t sum = 0;
+  if (range == all()) {
+    for (const std::int64_t free : free_by_group_) sum += free;
+    return sum;
+  }
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    const std::int32_t d = domain_index_[l][range.begin];
+    if (d >= 0 && levels_[l][static_cast<std::size_t>(d)].slots == range) {
+      return levels_[l][static_cast<std::size_t>(d)].free_milli;
+    }
+  }
+  for (std::uint32_t s = range.begin; s < range.end; ++s) sum += usable_milli(node_at(s));
+  return sum;
+}
+
 std::string PoolState::domain_name(Level level, std::uint32_t slot) const {
   if (level == kWholePool) return spec.name;
   if (level >= host_level()) return node_at(slot).spec.name;

@@ -63,6 +63,8 @@ class PoolState {
   std::vector<Domain> domains(Level level, SlotRange within) const;
   // The domain of `level` that holds the slot; an empty range if the node belongs to none there.
   SlotRange domain_of(Level level, std::uint32_t slot) const;
+  // Free GPU compute of usable nodes in the range. O(1) for a domain or the whole pool, else O(range).
+  std::int64_t free_milli(SlotRange range) const;
   std::string domain_name(Level level, std::uint32_t slot) const;
 
   void take(NodeId node, const TaskPlacement& placement, const TaskClass& task);
