@@ -11,7 +11,8 @@ namespace {
 constexpr std::size_t kFull = 100;
 
 void curves(Page& page, const std::vector<OpenbRun>& runs, const OpenbRun& mean,
-            ByArrived OpenbRun::*field, const std::string& title, const std::string& y_label) {
+            ByArrived OpenbRun::*field, const std::string& title, const std::string& y_label,
+            std::size_t from_percent) {
   page.legend({{"c1", "mean of the seeds"}, {"muted", "each seed"}, {"rule", "100 % arrived"}});
   LineChart chart;
   chart.title = title;
@@ -19,12 +20,13 @@ void curves(Page& page, const std::vector<OpenbRun>& runs, const OpenbRun& mean,
   chart.x_label = "arrived GPU volume, % of the cluster";
   chart.y_label = y_label;
   chart.vertical_rule = kFull;
+  chart.x_min = static_cast<double>(from_percent);
   chart.x_max = static_cast<double>(kArrivedPercents - 1);
   const auto add = [&](const OpenbRun& run, const std::string& label, const std::string& colour) {
     Series series;
     series.label = label;
     series.colour = colour;
-    for (std::size_t i = 0; i < kArrivedPercents; ++i) {
+    for (std::size_t i = from_percent; i < kArrivedPercents; ++i) {
       if ((run.*field)[i] >= 0) series.points.emplace_back(static_cast<double>(i), (run.*field)[i]);
     }
     chart.series.push_back(std::move(series));
@@ -45,13 +47,13 @@ std::string openb_page(const std::string& policy, const KeyValues& settings,
   page.figures({{fixed(mean.unallocated_percent[kFull], 2) + " %", "unallocated at 100 % arrived"},
                 {fixed(mean.fragmentation_percent[kFull], 2) + " %", "fragmented at 100 % arrived"},
                 {std::to_string(runs.size()), runs.size() == 1 ? "seed" : "seeds"}});
-  page.section("Unallocated GPUs", "GPU capacity that nobody holds, as load arrives.");
+  page.section("Unallocated GPUs", "GPU capacity that nobody holds, from where the cluster begins to fill.");
   curves(page, runs, mean, &OpenbRun::unallocated_percent, "Unallocated GPU capacity by arrived load",
-         "% unallocated");
+         "% unallocated", 80);
   page.section("Fragmentation",
                "Free GPU capacity that the list's mix of requests cannot use where it is.");
   curves(page, runs, mean, &OpenbRun::fragmentation_percent, "Fragmented GPU capacity by arrived load",
-         "% fragmented");
+         "% fragmented", 0);
   page.section("Seeds", "Unallocated and fragmented GPU capacity at 100 % arrived.");
   std::vector<std::vector<std::string>> rows;
   for (const OpenbRun& run : runs) {
