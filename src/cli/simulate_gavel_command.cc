@@ -36,12 +36,15 @@ Result<sim::GavelOptions> options_of(const GavelCommandOptions& in) {
   }
   out.restart_cost = *cost;
   const std::size_t dash = in.measure.find('-');
-  const auto ends = dash == std::string::npos
-                        ? Result<std::vector<std::uint64_t>>{}
-                        : parse_seeds(in.measure.substr(0, dash) + "," + in.measure.substr(dash + 1));
+  const auto ends =
+      dash == std::string::npos
+          ? Result<std::vector<std::uint64_t>>{}
+          : parse_seeds(in.measure.substr(0, dash) + "," + in.measure.substr(dash + 1));
   if (!ends || ends->size() != 2 || (*ends)[0] > (*ends)[1]) {
     return fail(Error{ErrorCode::kInvalidArgument,
-                      "\"" + in.measure + "\" is not a range of jobs", {}, "--measure",
+                      "\"" + in.measure + "\" is not a range of jobs",
+                      {},
+                      "--measure",
                       "write FIRST-LAST, positions in order of arrival from 0"});
   }
   out.first = (*ends)[0];
@@ -73,12 +76,10 @@ int gavel(const GavelCommandOptions& in, CliContext& context) {
     return sim::run_gavel(input->jobs, input->rates, *options, bar.part(0, 1));
   }();
   if (!result) return report(context, result.error());
-  const Settings settings{{"jobs", in.jobs},
-                          {"throughputs", in.throughputs},
-                          {"cluster", in.cluster},
-                          {"jobsPerHour", CLI::detail::to_string(in.jobs_per_hour)},
-                          {"policy", in.policy},
-                          {"restartCost", in.restart_cost}};
+  const Settings settings{
+      {"jobs", in.jobs},       {"throughputs", in.throughputs},
+      {"cluster", in.cluster}, {"jobsPerHour", CLI::detail::to_string(in.jobs_per_hour)},
+      {"policy", in.policy},   {"restartCost", in.restart_cost}};
   return write_output(context, in.output,
                       in.format == OutputFormat::kJson ? gavel_json(in.policy, settings, *result)
                                                        : gavel_table(in.policy, *result));
@@ -94,7 +95,8 @@ void add_simulate_gavel(CLI::App& simulate, CliContext& context) {
   command->add_option("--throughputs", options->throughputs, "Steps per second by GPU and job type")
       ->required()
       ->type_name("CSV");
-  command->add_option("--cluster", options->cluster, "GPUs by type (default v100:36,p100:36,k80:36)")
+  command
+      ->add_option("--cluster", options->cluster, "GPUs by type (default v100:36,p100:36,k80:36)")
       ->type_name("TYPE:N,…");
   command->add_option("--jobs-per-hour", options->jobs_per_hour, "Arrival rate")
       ->required()
@@ -102,11 +104,13 @@ void add_simulate_gavel(CLI::App& simulate, CliContext& context) {
       ->type_name("RATE");
   command->add_option("--policy", options->policy, "fifo, las or default (default default)")
       ->type_name("NAME");
-  command->add_option("--measure", options->measure,
-                      "Which jobs count, by arrival (default 4000-4999)")
+  command
+      ->add_option("--measure", options->measure,
+                   "Which jobs count, by arrival (default 4000-4999)")
       ->type_name("FIRST-LAST");
-  command->add_option("--restart-cost", options->restart_cost,
-                      "What a start after the first costs (default 0)")
+  command
+      ->add_option("--restart-cost", options->restart_cost,
+                   "What a start after the first costs (default 0)")
       ->type_name("DURATION");
   add_format_option(*command, options->format, {OutputFormat::kTable, OutputFormat::kJson});
   add_output_option(*command, options->output);

@@ -49,7 +49,9 @@ Result<sim::GeneratorOptions> generator_of(const GenerateOptions& in) {
   if (median->ms < 1000 || longest->ms < median->ms) {
     return option_error(Error{ErrorCode::kOutOfRange,
                               "durations must be at least 1 s, the longest not below the median",
-                              {}, {}, {}},
+                              {},
+                              {},
+                              {}},
                         "--duration-median");
   }
   out.duration_median = *median;
@@ -77,19 +79,20 @@ void add_simulate_generate(CLI::App& simulate, CliContext& context) {
   command->add_option("--jobs-per-hour", generator.jobs_per_hour, "Mean arrival rate (default 60)")
       ->check(CLI::Range(0.001, 1e7))
       ->type_name("RATE");
-  command->add_option("--arrivals", options->arrivals,
-                      "poisson, bursty or diurnal (default poisson)")
+  command
+      ->add_option("--arrivals", options->arrivals, "poisson, bursty or diurnal (default poisson)")
       ->type_name("PATTERN");
-  command->add_option("--burst-mean", generator.burst_mean,
-                      "With bursty: jobs of a burst (default 8)")
+  command
+      ->add_option("--burst-mean", generator.burst_mean, "With bursty: jobs of a burst (default 8)")
       ->check(CLI::Range(1.0, 10'000.0))
       ->type_name("N");
   command->add_option("--sizes", options->sizes, "GPUs and weights: 0.25:15,1:40,8:8,16:2")
       ->type_name("GPUS:WEIGHT,…");
   command->add_option("--duration-median", options->median, "Median run time (default 30m)")
       ->type_name("DURATION");
-  command->add_option("--duration-sigma", generator.duration_sigma,
-                      "Spread of the lognormal run time (default 1.5)")
+  command
+      ->add_option("--duration-sigma", generator.duration_sigma,
+                   "Spread of the lognormal run time (default 1.5)")
       ->check(CLI::Range(0.0, 5.0))
       ->type_name("SIGMA");
   command->add_option("--duration-max", options->longest, "Longest run time (default 7d)")
@@ -99,12 +102,14 @@ void add_simulate_generate(CLI::App& simulate, CliContext& context) {
   command->add_option("--users-per-project", generator.users_per_project, "(default 4)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}))
       ->type_name("N");
-  command->add_option("--failing-percent", options->failing_percent,
-                      "Jobs that end early by themselves (default 25)")
+  command
+      ->add_option("--failing-percent", options->failing_percent,
+                   "Jobs that end early by themselves (default 25)")
       ->check(CLI::Range(0.0, 100.0))
       ->type_name("PERCENT");
-  command->add_option("--gpus-per-node", generator.gpus_per_node,
-                      "Larger jobs become gangs of tasks of this size (default 8)")
+  command
+      ->add_option("--gpus-per-node", generator.gpus_per_node,
+                   "Larger jobs become gangs of tasks of this size (default 8)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}))
       ->type_name("N");
   add_output_option(*command, options->output);

@@ -60,15 +60,16 @@ int muri(const MuriOptions& options, CliContext& context) {
   if (!jobs) return report(context, jobs.error());
   if (options.published && options.restart_cost != "0") {
     return report(context, Error{ErrorCode::kInvalidArgument,
-                                 "--published-overheads brings its own costs", {},
-                                 "--restart-cost", "leave out one of the two"});
+                                 "--published-overheads brings its own costs",
+                                 {},
+                                 "--restart-cost",
+                                 "leave out one of the two"});
   }
   Result<sim::ReplayResult> result = [&] {
     ProgressBar bar(context, "muri " + options.policy);
-    return options.published
-               ? sim::replay_as_published(*jobs, options.nodes, options.gpus_per_node, *policy,
-                                          bar.part(0, 1))
-               : plain(*jobs, options, *policy, bar.part(0, 1));
+    return options.published ? sim::replay_as_published(*jobs, options.nodes, options.gpus_per_node,
+                                                        *policy, bar.part(0, 1))
+                             : plain(*jobs, options, *policy, bar.part(0, 1));
   }();
   if (!result) return report(context, result.error());
   const sim::Summary summary = sim::summarise(*result);
@@ -79,8 +80,8 @@ int muri(const MuriOptions& options, CliContext& context) {
                           {"mode", options.published ? "published overheads" : "plain"},
                           {"restartCost", options.published ? "published" : options.restart_cost}};
   if (!options.html.empty()) {
-    const std::string page =
-        sim::replay_page("Training jobs under policy " + options.policy, settings, *result, summary);
+    const std::string page = sim::replay_page("Training jobs under policy " + options.policy,
+                                              settings, *result, summary);
     if (!write_page(context, options.html, page)) return context.exit_status;
   }
   if (!write_page(context, options.records, records_text(*result))) return context.exit_status;
@@ -103,14 +104,16 @@ void add_simulate_muri(CLI::App& simulate, CliContext& context) {
   command->add_option("--gpus-per-node", options->gpus_per_node, "GPUs of each (default 8)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{64}))
       ->type_name("N");
-  command->add_option("--policy", options->policy,
-                      "default, fifo, srtf, srsf, tiresias or las (default default)")
+  command
+      ->add_option("--policy", options->policy,
+                   "default, fifo, srtf, srsf, tiresias or las (default default)")
       ->type_name("NAME");
   command->add_flag("--published-overheads", options->published,
                     "The published simulator's rules to the letter; srtf, srsf and tiresias");
-  command->add_option("--restart-cost", options->restart_cost,
-                      "What each start after the first costs: 0, 30s, …, or \"measured\": each "
-                      "start by the authors' table (default 0)")
+  command
+      ->add_option("--restart-cost", options->restart_cost,
+                   "What each start after the first costs: 0, 30s, …, or \"measured\": each "
+                   "start by the authors' table (default 0)")
       ->type_name("DURATION");
   add_format_option(*command, options->format, {OutputFormat::kTable, OutputFormat::kJson});
   add_output_option(*command, options->output);

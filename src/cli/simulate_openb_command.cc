@@ -32,8 +32,8 @@ Result<sim::OpenbInput> load(const OpenbOptions& options) {
   FAIRLEAD_ASSIGN(const sim::CsvFile pods, sim::CsvFile::read(options.pods));
   FAIRLEAD_ASSIGN(input.pods, sim::read_openb_pods(pods));
   if (sim::total_gpu_milli(input.nodes) == 0) {
-    return fail(Error{ErrorCode::kInvalidArgument, "no node has a GPU", options.nodes,
-                      "column gpu", "there must be one to fill"});
+    return fail(Error{ErrorCode::kInvalidArgument, "no node has a GPU", options.nodes, "column gpu",
+                      "there must be one to fill"});
   }
   std::int64_t asked = 0;
   for (const sim::OpenbPod& pod : input.pods) asked += pod.milli();
@@ -78,7 +78,10 @@ int fill(const OpenbOptions& options, const sim::OpenbInput& input,
 int churn(const OpenbOptions& options, const sim::OpenbInput& input,
           const std::vector<std::uint64_t>& seeds, CliContext& context) {
   if (!options.html.empty()) {
-    return report(context, Error{ErrorCode::kInvalidArgument, "--churn has no page", {}, "--html",
+    return report(context, Error{ErrorCode::kInvalidArgument,
+                                 "--churn has no page",
+                                 {},
+                                 "--html",
                                  "leave out --html, or use -o json"});
   }
   std::vector<sim::ChurnRun> runs;
@@ -115,8 +118,9 @@ void add_simulate_openb(CLI::App& simulate, CliContext& context) {
       "openb", "Fill a cluster with pods of the openb trace until nothing fits");
   command->add_option("--nodes", options->nodes, "Node list")->required()->type_name("CSV");
   command->add_option("--pods", options->pods, "Pod list")->required()->type_name("CSV");
-  command->add_option("--policy", options->policy,
-                      "default, random, bestfit, dotprod, fgd or firstfit (default default)")
+  command
+      ->add_option("--policy", options->policy,
+                   "default, random, bestfit, dotprod, fgd or firstfit (default default)")
       ->type_name("NAME");
   command->add_option("--seeds", options->seeds, "42-51, or 1,2,7 (default 42-51)")
       ->type_name("SEEDS");

@@ -91,9 +91,11 @@ bool load_cluster(const std::string& path, ClusterSpec& cluster, CliContext& con
   }
   report_warnings(context, document->warnings);
   if (!document->has_cluster || document->cluster.nodes.empty()) {
-    context.exit_status =
-        report(context, Error{ErrorCode::kInvalidArgument, "there is no cluster with nodes in it",
-                              path, {}, "state kind: Cluster and at least one node"});
+    context.exit_status = report(context, Error{ErrorCode::kInvalidArgument,
+                                                "there is no cluster with nodes in it",
+                                                path,
+                                                {},
+                                                "state kind: Cluster and at least one node"});
     return false;
   }
   cluster = std::move(document->cluster);

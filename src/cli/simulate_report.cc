@@ -19,11 +19,13 @@ using sim::fixed;
 using sim::grouped;
 using Align = Table::Align;
 
-constexpr std::size_t kFull = 100;    // percent arrived
-constexpr std::size_t kListed = 20;   // jobs that never ran
+constexpr std::size_t kFull = 100;   // percent arrived
+constexpr std::size_t kListed = 20;  // jobs that never ran
 
 // Six decimals: what is below has no meaning here, and the text stays short.
-double rounded(double value) { return std::round(value * 1e6) / 1e6; }
+double rounded(double value) {
+  return std::round(value * 1e6) / 1e6;
+}
 
 Json settings_json(const Settings& settings) {
   Json out = Json::object();
@@ -94,15 +96,14 @@ Json waits_json(const char* key, const std::vector<sim::WaitGroup>& groups) {
 Json fairness_json(const std::vector<sim::FairnessRow>& rows) {
   Json out = Json::array();
   for (const sim::FairnessRow& row : rows) {
-    out.push_back(
-        {{"project", row.project},
-         {"quotaGpus", row.quota_gpus < 0 ? Json() : Json(rounded(row.quota_gpus))},
-         {"receivedGpuHours", rounded(row.received_gpu_hours)},
-         {"receivedPercent", rounded(row.received_percent)},
-         {"entitledGpuHours", rounded(row.entitled_gpu_hours)},
-         {"receivedOfEntitled",
-          row.entitled_gpu_hours > 0 ? Json(rounded(row.received_of_entitled)) : Json()},
-         {"waitingGpuHours", rounded(row.waiting_gpu_hours)}});
+    out.push_back({{"project", row.project},
+                   {"quotaGpus", row.quota_gpus < 0 ? Json() : Json(rounded(row.quota_gpus))},
+                   {"receivedGpuHours", rounded(row.received_gpu_hours)},
+                   {"receivedPercent", rounded(row.received_percent)},
+                   {"entitledGpuHours", rounded(row.entitled_gpu_hours)},
+                   {"receivedOfEntitled",
+                    row.entitled_gpu_hours > 0 ? Json(rounded(row.received_of_entitled)) : Json()},
+                   {"waitingGpuHours", rounded(row.waiting_gpu_hours)}});
   }
   return out;
 }
@@ -135,8 +136,8 @@ std::string openb_table(const std::string& policy, const std::vector<sim::OpenbR
   Table table;
   table.column("POLICY");
   table.column("SEED", Align::kRight);
-  for (const char* name : {"UNALLOCATED@80%", "@90%", "@100%", "@110%", "@120%", "FRAGMENTED@100%",
-                           "PLACED"}) {
+  for (const char* name :
+       {"UNALLOCATED@80%", "@90%", "@100%", "@110%", "@120%", "FRAGMENTED@100%", "PLACED"}) {
     table.column(name, Align::kRight);
   }
   if (speed) table.column("DECISIONS/S", Align::kRight);
@@ -165,7 +166,8 @@ std::string churn_table(const std::string& policy, const std::vector<sim::ChurnR
                         bool speed) {
   Table table;
   table.column("POLICY");
-  for (const char* name : {"SEED", "LOST VOLUME %", "UNALLOCATED %", "FRAGMENTED %", "PODS", "LOST"}) {
+  for (const char* name :
+       {"SEED", "LOST VOLUME %", "UNALLOCATED %", "FRAGMENTED %", "PODS", "LOST"}) {
     table.column(name, Align::kRight);
   }
   if (speed) table.column("DECISIONS/S", Align::kRight);
@@ -207,8 +209,8 @@ std::string gavel_json(const std::string& policy, const Settings& settings,
 std::string gavel_table(const std::string& policy, const sim::GavelResult& result) {
   Table table;
   table.column("POLICY");
-  for (const char* name : {"MEASURED", "AVG JCT", "P50", "P99", "ACTIVE JOBS", "PREEMPTIONS",
-                           "MOVES"}) {
+  for (const char* name :
+       {"MEASURED", "AVG JCT", "P50", "P99", "ACTIVE JOBS", "PREEMPTIONS", "MOVES"}) {
     table.column(name, Align::kRight);
   }
   table.row({policy, grouped(static_cast<double>(result.measured)),
@@ -277,7 +279,8 @@ std::string replay_table(const sim::ReplayResult& result, const sim::Summary& s)
   fact("jobs", grouped(static_cast<double>(s.finished)) + " finished of " +
                    grouped(static_cast<double>(s.jobs)) + " in " +
                    duration_words(s.makespan_seconds));
-  if (s.refused > 0) fact("refused", grouped(static_cast<double>(s.refused)) + " can never run here");
+  if (s.refused > 0)
+    fact("refused", grouped(static_cast<double>(s.refused)) + " can never run here");
   if (s.unfinished > 0) fact("still waiting", grouped(static_cast<double>(s.unfinished)));
   fact("GPUs allocated", fixed(s.allocated_percent, 1) + " % of " + grouped(s.capacity_gpus));
   fact("GPUs fragmented", fixed(s.fragmentation_percent, 1) + " %");
@@ -339,12 +342,12 @@ std::string records_text(const sim::ReplayResult& result) {
       "name,project,gpus,submit_s,first_start_s,end_s,duration_s,preemptions,faults,state\n";
   const auto time = [](Instant t) { return t == kNever ? "" : decimal_text(t.ms, 3); };
   for (const sim::JobRecord& job : result.jobs) {
-    const char* state = job.finished() ? "finished"
-                                       : (job.end == sim::JobEnd::kRefused ? "refused" : "unfinished");
-    out += sim::csv_cell(job.name) + "," + sim::csv_cell(job.project) + "," + decimal_text(job.milli, 3) + "," +
-           time(job.submit) + "," + time(job.first_start) + "," + time(job.ended) + "," +
-           decimal_text(job.run_time.ms, 3) + "," + std::to_string(job.preemptions) + "," +
-           std::to_string(job.faults) + "," + state + "\n";
+    const char* state =
+        job.finished() ? "finished" : (job.end == sim::JobEnd::kRefused ? "refused" : "unfinished");
+    out += sim::csv_cell(job.name) + "," + sim::csv_cell(job.project) + "," +
+           decimal_text(job.milli, 3) + "," + time(job.submit) + "," + time(job.first_start) + "," +
+           time(job.ended) + "," + decimal_text(job.run_time.ms, 3) + "," +
+           std::to_string(job.preemptions) + "," + std::to_string(job.faults) + "," + state + "\n";
   }
   return out;
 }

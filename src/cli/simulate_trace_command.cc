@@ -116,9 +116,9 @@ std::int64_t largest_node(const ClusterSpec& cluster) {
 Result<std::vector<sim::TraceJob>> load_jobs(const TraceOptions& in, const ClusterSpec& cluster,
                                              bool philly) {
   FAIRLEAD_ASSIGN(const sim::CsvFile file, sim::CsvFile::read(in.file));
-  FAIRLEAD_ASSIGN(std::vector<sim::TraceJob> jobs,
-                  philly ? sim::read_philly_jobs(file, largest_node(cluster))
-                         : sim::read_trace(file));
+  FAIRLEAD_ASSIGN(
+      std::vector<sim::TraceJob> jobs,
+      philly ? sim::read_philly_jobs(file, largest_node(cluster)) : sim::read_trace(file));
   if (in.limit > 0 && jobs.size() > static_cast<std::size_t>(in.limit)) {
     jobs.resize(static_cast<std::size_t>(in.limit));
   }
@@ -151,27 +151,33 @@ int demo(TraceOptions in, CliContext& context) {
 }
 
 void add_replay_options(CLI::App& command, TraceOptions& options) {
-  command.add_option("--policy", options.policy,
-                     "Service order: default, fifo, srtf, srsf, tiresias or las (default default)")
+  command
+      .add_option("--policy", options.policy,
+                  "Service order: default, fifo, srtf, srsf, tiresias or las (default default)")
       ->type_name("NAME");
-  command.add_option("--placement", options.placement,
-                     "default, random, bestfit, dotprod, fgd or firstfit (default default)")
+  command
+      .add_option("--placement", options.placement,
+                  "default, random, bestfit, dotprod, fgd or firstfit (default default)")
       ->type_name("NAME");
   command.add_option("--seed", options.seed, "Seed of faults and of random choices")
       ->type_name("N");
-  command.add_option("--restart-cost", options.restart_cost,
-                     "What each start after a job's first costs (default 0)")
+  command
+      .add_option("--restart-cost", options.restart_cost,
+                  "What each start after a job's first costs (default 0)")
       ->type_name("DURATION");
   command.add_flag("--faults", options.faults, "Nodes, devices and switches fail and are repaired");
-  command.add_option("--fault-scale", options.fault_scale,
-                     "With --faults: times the published rates (default 1)")
+  command
+      .add_option("--fault-scale", options.fault_scale,
+                  "With --faults: times the published rates (default 1)")
       ->check(CLI::Range(0.0, 1e6))
       ->type_name("FACTOR");
-  command.add_option("--checkpoint-every", options.checkpoint,
-                     "With --faults: work since the last one is done again (default 30m)")
+  command
+      .add_option("--checkpoint-every", options.checkpoint,
+                  "With --faults: work since the last one is done again (default 30m)")
       ->type_name("DURATION");
-  command.add_option("--refused-starts", options.refused_percent,
-                     "Starts in % that fail outside the scheduler and are tried again (default 0)")
+  command
+      .add_option("--refused-starts", options.refused_percent,
+                  "Starts in % that fail outside the scheduler and are tried again (default 0)")
       ->check(CLI::Range(0.0, 90.0))
       ->type_name("PERCENT");
   add_format_option(command, options.format, {OutputFormat::kTable, OutputFormat::kJson});
@@ -229,8 +235,9 @@ void add_simulate_demo(CLI::App& simulate, CliContext& context) {
   CLI::App* command = simulate.add_subcommand(
       "demo", "A generated trace of three projects on a small cluster, in a second");
   add_replay_options(*command, *options);
-  command->add_option("--write", options->write,
-                      "Only write its trace and cluster into this folder, to start your own from")
+  command
+      ->add_option("--write", options->write,
+                   "Only write its trace and cluster into this folder, to start your own from")
       ->type_name("FOLDER");
   constexpr Example kExamples[] = {
       {"the summary", "fairlead simulate demo"},

@@ -17,14 +17,16 @@ namespace {
 
 const std::string kTraces = "../shared/traces/";
 
-#define NEEDS_TRACES()                                                          \
-  if (!std::filesystem::exists(kTraces + "muri/trace1.csv")) {                  \
+#define NEEDS_TRACES()                                                           \
+  if (!std::filesystem::exists(kTraces + "muri/trace1.csv")) {                   \
     GTEST_SKIP() << "no traces at " << kTraces << ": the published numbers are " \
-                 << "not checked here";                                         \
-  }                                                                             \
+                 << "not checked here";                                          \
+  }                                                                              \
   static_cast<void>(0)
 
-CsvFile csv(const std::string& path) { return std::move(*CsvFile::read(kTraces + path)); }
+CsvFile csv(const std::string& path) {
+  return std::move(*CsvFile::read(kTraces + path));
+}
 
 double completion_ks(const Result<ReplayResult>& result) {
   EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().text());
@@ -48,16 +50,12 @@ TEST_P(MuriAsPublished, IsWithinATenthOfAPercent) {
   EXPECT_NEAR(ks, GetParam().ks, GetParam().ks / 1000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, MuriAsPublished,
-                         testing::Values(Published{"trace1", "srtf", 1370.6},
-                                         Published{"trace1", "srsf", 980.1},
-                                         Published{"trace1", "tiresias", 3330.4},
-                                         Published{"trace3", "srtf", 193.1},
-                                         Published{"trace3", "srsf", 185.0},
-                                         Published{"trace3", "tiresias", 347.2}),
-                         [](const auto& test) {
-                           return std::string(test.param.trace) + "_" + test.param.policy;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Table, MuriAsPublished,
+    testing::Values(Published{"trace1", "srtf", 1370.6}, Published{"trace1", "srsf", 980.1},
+                    Published{"trace1", "tiresias", 3330.4}, Published{"trace3", "srtf", 193.1},
+                    Published{"trace3", "srsf", 185.0}, Published{"trace3", "tiresias", 347.2}),
+    [](const auto& test) { return std::string(test.param.trace) + "_" + test.param.policy; });
 
 TEST(Muri, LeastAttainedServiceBeatsWhatIsPublishedWithoutKnowingDurations) {
   NEEDS_TRACES();
@@ -66,7 +64,8 @@ TEST(Muri, LeastAttainedServiceBeatsWhatIsPublishedWithoutKnowingDurations) {
     ASSERT_TRUE(jobs.has_value());
     ReplayOptions options;
     options.policy = *ServicePolicy::named("las");
-    EXPECT_LE(completion_ks(replay(uniform_cluster(8, 8), *muri_trace(*jobs, 8, 8), options)), most);
+    EXPECT_LE(completion_ks(replay(uniform_cluster(8, 8), *muri_trace(*jobs, 8, 8), options)),
+              most);
   }
 }
 

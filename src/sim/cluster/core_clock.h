@@ -1,6 +1,6 @@
 // Processor time spent inside the scheduling core, for "decisions per second on one core". The one
-// place of the simulator that reads a clock; nothing but that speed depends on it. Processor time, so
-// that other programs on the machine do not count.
+// place of the simulator that reads a clock; nothing but that speed depends on it. Processor time,
+// so that other programs on the machine do not count.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,8 @@ FragmentationMeter::FragmentationMeter(std::vector<MixClass> mix) : mix_(std::mo
 
 std::size_t FragmentationMeter::add_node(std::int64_t cpu_milli, std::size_t devices,
                                          std::size_t device_class) {
-  nodes_.push_back(Node{cpu_milli, device_class, std::vector<std::int64_t>(devices, 1000), 0, true});
+  nodes_.push_back(
+      Node{cpu_milli, device_class, std::vector<std::int64_t>(devices, 1000), 0, true});
   stale_.push_back(nodes_.size() - 1);
   return nodes_.size() - 1;
 }
@@ -48,8 +49,8 @@ double FragmentationMeter::measure(const Node& node) const {
   if (idle == 0) return 0;
   double sum = 0;
   for (const MixClass& m : mix_) {
-    const bool allowed = m.classes.empty() || (node.device_class < m.classes.size() &&
-                                               m.classes[node.device_class]);
+    const bool allowed =
+        m.classes.empty() || (node.device_class < m.classes.size() && m.classes[node.device_class]);
     if (m.gpu_milli == 0 || !allowed || node.cpu < m.cpu_milli) {
       sum += m.weight * static_cast<double>(idle);
       continue;

@@ -21,8 +21,8 @@ struct MixClass {
   std::int64_t cpu_milli = 0;
   std::int64_t gpu_milli = 0;  // of each device; 0: CPU only
   std::int32_t gpus = 0;
-  std::vector<bool> classes;   // by class number; empty: any
-  double weight = 0;           // normalised by the meter
+  std::vector<bool> classes;  // by class number; empty: any
+  double weight = 0;          // normalised by the meter
 };
 
 struct DeviceShare {

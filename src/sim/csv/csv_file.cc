@@ -1,10 +1,10 @@
 #include "sim/csv/csv_file.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+
+#include <fmt/core.h>
 
 #include "sim/csv/text_file.h"
 
@@ -117,8 +117,11 @@ Result<void> CsvFile::parse_lines() {
   std::string_view rest = *text_;
   if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
   const auto at_line = [&](int line, std::string message, std::string cure) {
-    return fail(Error{ErrorCode::kInvalidArgument, std::move(message),
-                      fmt::format("{}:{}", name_, line), {}, std::move(cure)});
+    return fail(Error{ErrorCode::kInvalidArgument,
+                      std::move(message),
+                      fmt::format("{}:{}", name_, line),
+                      {},
+                      std::move(cure)});
   };
   std::vector<std::string_view> cells;
   int number = 0;
@@ -158,11 +161,17 @@ Result<void> CsvFile::parse_lines() {
     lines_.push_back(number);
   }
   if (header_.empty()) {
-    return fail(Error{ErrorCode::kInvalidArgument, "the file is empty", name_, {},
+    return fail(Error{ErrorCode::kInvalidArgument,
+                      "the file is empty",
+                      name_,
+                      {},
                       "the first line names the columns, each further line is one row"});
   }
   if (lines_.empty()) {
-    return fail(Error{ErrorCode::kInvalidArgument, "there is a header but no row", name_, {},
+    return fail(Error{ErrorCode::kInvalidArgument,
+                      "there is a header but no row",
+                      name_,
+                      {},
                       "add at least one line below the header"});
   }
   return {};
@@ -176,9 +185,12 @@ std::optional<std::size_t> CsvFile::find_column(std::string_view name) const {
 
 Result<std::size_t> CsvFile::column(std::string_view name) const {
   if (const auto at = find_column(name)) return *at;
-  return fail(Error{ErrorCode::kInvalidArgument,
-                    fmt::format("column '{}' is missing; the header has: {}", name, joined(header_)),
-                    name_ + ":1", {}, fmt::format("add the column '{}' to every line", name)});
+  return fail(
+      Error{ErrorCode::kInvalidArgument,
+            fmt::format("column '{}' is missing; the header has: {}", name, joined(header_)),
+            name_ + ":1",
+            {},
+            fmt::format("add the column '{}' to every line", name)});
 }
 
 Error CsvFile::error(std::size_t row, std::size_t column, std::string message, std::string cure,
@@ -223,8 +235,8 @@ Result<std::int64_t> CsvFile::scaled(std::size_t row, std::size_t column, int pl
   const auto kept = static_cast<std::size_t>(places);
   if (parts->fraction.size() > kept) {
     if (places == 0 && parts->fraction.find_first_not_of('0') != std::string_view::npos) {
-      return fail(error(row, column, fmt::format("'{}' is not a whole number", shown(value)),
-                        allowed));
+      return fail(
+          error(row, column, fmt::format("'{}' is not a whole number", shown(value)), allowed));
     }
     if (parts->fraction[kept] >= '5' && __builtin_add_overflow(result, 1, &result)) {
       return out_of_range();
@@ -246,8 +258,7 @@ Result<std::int64_t> CsvFile::integer(std::size_t row, std::size_t column, std::
   return scaled(row, column, 0, low, high);
 }
 
-Result<double> CsvFile::number(std::size_t row, std::size_t column, double low,
-                               double high) const {
+Result<double> CsvFile::number(std::size_t row, std::size_t column, double low, double high) const {
   const std::string_view value = cell(row, column);
   const std::string allowed = fmt::format("allowed is a number from {} to {}", low, high);
   double result = 0;

@@ -70,8 +70,9 @@ TEST(CsvFile, NamesTheColumnsThereAreWhenOneIsMissing) {
 }
 
 TEST(CsvFile, ReadsWholeNumbersExactlyAndNamesWhatIsAllowed) {
-  const CsvFile file = parsed("n\n12\n12.0\n-1\n1.5\nx\n99999999999999999999\n9223372036854775807\n"
-                              "1e3\n+7\n\"\"\n");
+  const CsvFile file = parsed(
+      "n\n12\n12.0\n-1\n1.5\nx\n99999999999999999999\n9223372036854775807\n"
+      "1e3\n+7\n\"\"\n");
   EXPECT_EQ(*file.integer(0, 0, 0, 100), 12);
   EXPECT_EQ(*file.integer(1, 0, 0, 100), 12);
   EXPECT_EQ(file.integer(2, 0, 0, 100).error().text(),

@@ -1,12 +1,12 @@
 #include "sim/csv/text_file.h"
 
-#include <fmt/core.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+
+#include <fmt/core.h>
 
 namespace fairlead::sim {
 namespace {

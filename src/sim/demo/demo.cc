@@ -3,7 +3,8 @@
 namespace fairlead::sim {
 
 const std::string& demo_cluster_document() {
-  static const std::string document = R"yaml(# A small cluster with three projects, the one of `fairlead simulate demo`.
+  static const std::string document =
+      R"yaml(# A small cluster with three projects, the one of `fairlead simulate demo`.
 apiVersion: fairlead/v1
 kind: Cluster
 

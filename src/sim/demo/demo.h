@@ -1,5 +1,5 @@
-// The bundled demonstration: a small cluster, three projects, two and a half days of generated load.
-// The same files lie in traces/ for copying from; a test keeps them equal.
+// The bundled demonstration: a small cluster, three projects, two and a half days of generated
+// load. The same files lie in traces/ for copying from; a test keeps them equal.
 #pragma once
 
 #include <string>

@@ -10,7 +10,9 @@ constexpr std::size_t kNoJob = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
-void TypeAssignment::add_type(std::int64_t gpus) { free_.push_back(gpus); }
+void TypeAssignment::add_type(std::int64_t gpus) {
+  free_.push_back(gpus);
+}
 
 bool TypeAssignment::add_job(std::int64_t gpus, std::vector<std::int64_t> weights) {
   const std::size_t types = free_.size();

@@ -2,9 +2,9 @@
 //
 // A transportation problem with few types, solved one job at a time: a new job enters a type, and a
 // chain of moves between types ends at one with GPUs left; the best chain is found by Bellman-Ford
-// on the types (Ahuja, Magnanti, Orlin, "Network Flows", successive shortest paths). Exact while all
-// jobs take one GPU; with larger jobs a move keeps its size, and the sum may be below the highest.
-// Cost: O(jobs × types² + types³) per job. Not thread-safe.
+// on the types (Ahuja, Magnanti, Orlin, "Network Flows", successive shortest paths). Exact while
+// all jobs take one GPU; with larger jobs a move keeps its size, and the sum may be below the
+// highest. Cost: O(jobs × types² + types³) per job. Not thread-safe.
 #pragma once
 
 #include <cstddef>

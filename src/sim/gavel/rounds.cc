@@ -1,10 +1,10 @@
 #include "sim/gavel/rounds.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include <fmt/core.h>
 
 #include "base/nearest.h"
 #include "sim/gavel/assignment.h"
@@ -26,12 +26,12 @@ enum class Order : std::uint8_t { kFifo, kLas, kLevels };
 struct Job {
   double arrival = 0;  // seconds
   double steps_left = 0;
-  double fastest = 0;             // steps per second
-  std::vector<double> rates;      // by pool; 0: cannot run there
-  double service_hours = 0;       // in hours on the fastest type
-  int type = -1;                  // where it runs in this round; -1: nowhere
+  double fastest = 0;         // steps per second
+  std::vector<double> rates;  // by pool; 0: cannot run there
+  double service_hours = 0;   // in hours on the fastest type
+  int type = -1;              // where it runs in this round; -1: nowhere
   double ended = -1;
-  int asked = -1;                 // the type its constraint names; -1: not submitted
+  int asked = -1;  // the type its constraint names; -1: not submitted
 };
 
 ClusterSpec cluster_of(const GavelOptions& options) {
@@ -80,8 +80,8 @@ Result<Job> job_of(const GavelJob& trace, const GavelThroughputs& table,
   }
   if (job.fastest <= 0) {
     return fail(ErrorCode::kImpossible,
-                fmt::format("job {} ('{}' with {} GPUs) can run on no type", trace.name,
-                            trace.type, trace.gpus),
+                fmt::format("job {} ('{}' with {} GPUs) can run on no type", trace.name, trace.type,
+                            trace.gpus),
                 "give a type more GPUs or a throughput above 0");
   }
   return job;
@@ -91,7 +91,10 @@ class Rounds {
  public:
   Rounds(const std::vector<GavelJob>& trace, std::vector<Job> jobs, const GavelOptions& options,
          Order order, CoreDriver core)
-      : trace_(trace), jobs_(std::move(jobs)), options_(options), order_(order),
+      : trace_(trace),
+        jobs_(std::move(jobs)),
+        options_(options),
+        order_(order),
         core_(std::move(core)) {
     result_.first = options.first;
     result_.last = options.last;
@@ -199,8 +202,7 @@ class Rounds {
 
   Result<void> place() {
     const std::vector<std::uint32_t> wanted = order();
-    const std::vector<int> types =
-        order_ == Order::kFifo ? fastest_left(wanted) : assigned(wanted);
+    const std::vector<int> types = order_ == Order::kFifo ? fastest_left(wanted) : assigned(wanted);
     std::vector<int> before;
     for (const std::uint32_t n : active_) before.push_back(jobs_[n].type);
     // First everything that gives room, then what takes it.
@@ -253,9 +255,9 @@ class Rounds {
       }
       const double rate = job.rates[static_cast<std::size_t>(job.type)];
       const bool restarted = std::find(restarted_.begin(), restarted_.end(), n) != restarted_.end();
-      const double cost = restarted ? std::min(kRoundSeconds,
-                                               static_cast<double>(options_.restart_cost.ms) / 1000)
-                                    : 0;
+      const double cost =
+          restarted ? std::min(kRoundSeconds, static_cast<double>(options_.restart_cost.ms) / 1000)
+                    : 0;
       const double needed = job.steps_left / rate;
       job.service_hours += kRoundSeconds * rate / job.fastest / 3600;
       if (needed <= kRoundSeconds - cost) {
@@ -294,7 +296,7 @@ class Rounds {
   Order order_;
   CoreDriver core_;
   std::vector<int> type_of_node_;
-  std::vector<std::uint32_t> active_;   // by arrival
+  std::vector<std::uint32_t> active_;  // by arrival
   std::vector<std::uint32_t> restarted_;
   std::size_t next_ = 0;
   std::size_t left_ = 0;

@@ -5,11 +5,13 @@
 // run on another type than before is submitted anew with that device class as its constraint; one
 // that should not run is taken back. What does not change is not touched.
 //   fifo     by arrival; each takes the fastest type that has GPUs left
-//   las      those with the least attained service (hours on the fastest type) run; types are chosen
+//   las      those with the least attained service (hours on the fastest type) run; types are
+//   chosen
 //            so that the sum of relative speeds is highest (assignment.h)
 //   default  the same, with attained service in levels (below 1, 10, 50 hours, above) and arrival
 //            inside a level, so that jobs take turns less often
-// A start after a job's first one, on a type it did not have in the round before, costs restart_cost.
+// A start after a job's first one, on a type it did not have in the round before, costs
+// restart_cost.
 #pragma once
 
 #include <cstdint>

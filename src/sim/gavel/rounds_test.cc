@@ -60,9 +60,10 @@ TEST(Gavel, AMoveCostsItsRestart) {
 }
 
 TEST(Gavel, NamesWhatIsWrong) {
-  EXPECT_EQ(parse_gavel_cluster("v100:0").error().text(),
-            "'v100:0' in 'v100:0' is not a number of GPUs of one type; write TYPE:COUNT,TYPE:COUNT, "
-            "each type once, 1 to 99999 GPUs");
+  EXPECT_EQ(
+      parse_gavel_cluster("v100:0").error().text(),
+      "'v100:0' in 'v100:0' is not a number of GPUs of one type; write TYPE:COUNT,TYPE:COUNT, "
+      "each type once, 1 to 99999 GPUs");
   EXPECT_FALSE(parse_gavel_cluster("a:1,a:2").has_value());
   GavelOptions options;
   options.cluster = *parse_gavel_cluster("fast:1");

@@ -1,12 +1,12 @@
 #include "sim/generate/generator.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
 #include <numbers>
+
+#include <fmt/core.h>
 
 #include "base/decimal.h"
 #include "base/rng.h"
@@ -145,9 +145,8 @@ std::vector<TraceJob> generate_jobs(const GeneratorOptions& options) {
   std::map<std::int64_t, Template> templates;
   for (const Arrival& arrival : draw_arrivals(options, arrival_rng)) {
     const auto [found, is_new] = templates.try_emplace(
-        options.arrivals == ArrivalPattern::kBursty
-            ? arrival.burst
-            : static_cast<std::int64_t>(jobs.size()));
+        options.arrivals == ArrivalPattern::kBursty ? arrival.burst
+                                                    : static_cast<std::int64_t>(jobs.size()));
     Template& shape = found->second;
     if (is_new) {
       shape.size = draw(rng, options.sizes);
@@ -183,7 +182,8 @@ Result<std::vector<SizeShare>> parse_sizes(std::string_view text) {
     const auto milli = parse_decimal(part.name, 3);
     if (!milli || *milli <= 0 || *milli > 100'000 * kMilli ||
         (*milli > kMilli && *milli % kMilli != 0)) {
-      return fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a number of GPUs", part.name),
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("'{}' is not a number of GPUs", part.name),
                   "write a whole number, or a portion such as 0.25");
     }
     out.push_back(SizeShare{*milli, part.weight});

@@ -37,7 +37,7 @@ struct GeneratorOptions {
   double jobs_per_hour = 60;
   ArrivalPattern arrivals = ArrivalPattern::kPoisson;
   double burst_mean = 8;
-  std::vector<SizeShare> sizes = {{250, 15}, {500, 15},  {1000, 40}, {2000, 12},
+  std::vector<SizeShare> sizes = {{250, 15}, {500, 15}, {1000, 40}, {2000, 12},
                                   {4000, 8}, {8000, 8}, {16000, 2}};
   Duration duration_median = minutes(30);
   double duration_sigma = 1.5;

@@ -34,9 +34,8 @@ TEST(Generator, KeepsTheRateInEveryPattern) {
     const auto jobs = generate_jobs(options);
     ASSERT_EQ(jobs.size(), 20'000u);
     EXPECT_NEAR(static_cast<double>(jobs.back().submit.ms) / 3'600'000, 333, 333 * 0.08);
-    EXPECT_TRUE(std::is_sorted(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) {
-      return a.submit < b.submit;
-    }));
+    EXPECT_TRUE(std::is_sorted(jobs.begin(), jobs.end(),
+                               [](const auto& a, const auto& b) { return a.submit < b.submit; }));
   }
 }
 
@@ -105,8 +104,8 @@ TEST(Faults, ComeAtThePublishedRates) {
   const auto faults = plan_faults(cluster, year, rates, 1);
   // 48 GPUs × 1.2e-5 + 8 nodes × 4e-5 + 48 × 1e-6 per hour, × 200 × 8760 h = 1654.
   EXPECT_NEAR(static_cast<double>(faults.size()), 1654, 150);
-  const auto silent = std::count_if(faults.begin(), faults.end(),
-                                    [](const Fault& f) { return f.noticed > f.at; });
+  const auto silent =
+      std::count_if(faults.begin(), faults.end(), [](const Fault& f) { return f.noticed > f.at; });
   EXPECT_NEAR(static_cast<double>(silent) / static_cast<double>(faults.size()), 0.2, 0.04);
   std::vector<std::int64_t> repairs;
   for (const Fault& f : faults) repairs.push_back((f.repaired - f.noticed).ms);

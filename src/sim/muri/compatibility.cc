@@ -69,8 +69,7 @@ class Published {
 
   Result<void> step() {
     const Instant before = now_;
-    const Instant arrival =
-        next_arrival_ < jobs_.size() ? trace_[next_arrival_].submit : kFar;
+    const Instant arrival = next_arrival_ < jobs_.size() ? trace_[next_arrival_].submit : kFar;
     now_ = std::min(arrival, next_end_);
     if (now_ > next_demotion_) {
       now_ = next_demotion_;
@@ -211,10 +210,10 @@ Result<ReplayResult> replay_as_published(const std::vector<MuriJob>& jobs, std::
                                          const Progress& progress) {
   const PolicyKind kind = policy.kind();
   if (kind != PolicyKind::kSrtf && kind != PolicyKind::kSrsf && kind != PolicyKind::kTiresias) {
-    return fail(ErrorCode::kInvalidArgument,
-                "there are published overheads for srtf, srsf and tiresias, not for " +
-                    policy.name(),
-                "choose one of them, or leave out --published-overheads");
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "there are published overheads for srtf, srsf and tiresias, not for " + policy.name(),
+        "choose one of them, or leave out --published-overheads");
   }
   if (kind == PolicyKind::kTiresias) {
     gpus_per_node *= nodes;

@@ -1,9 +1,9 @@
 #include "sim/openb/churn.h"
 
-#include <fmt/core.h>
-
 #include <queue>
 #include <tuple>
+
+#include <fmt/core.h>
 
 #include "base/rng.h"
 #include "sim/openb/placing_core.h"

@@ -18,12 +18,12 @@ namespace fairlead::sim {
 
 struct ChurnRun {
   std::uint64_t seed = 0;
-  std::int64_t pods = 0;              // arrived while measured
+  std::int64_t pods = 0;  // arrived while measured
   std::int64_t lost_pods = 0;
-  double lost_percent = 0;            // GPU volume lost ÷ GPU volume that arrived
-  double unallocated_percent = 0;     // mean over time
-  double fragmentation_percent = 0;   // mean over time: free capacity the mix cannot use ÷ capacity
-  std::int64_t decisions = 0;         // all arrivals
+  double lost_percent = 0;           // GPU volume lost ÷ GPU volume that arrived
+  double unallocated_percent = 0;    // mean over time
+  double fragmentation_percent = 0;  // mean over time: free capacity the mix cannot use ÷ capacity
+  std::int64_t decisions = 0;        // all arrivals
   double core_seconds = 0;
 
   double decisions_per_second() const {

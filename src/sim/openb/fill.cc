@@ -69,7 +69,7 @@ Result<OpenbRun> run_openb_fill(const OpenbInput& input, const std::string& poli
 
 OpenbRun mean_of(const std::vector<OpenbRun>& runs) {
   OpenbRun mean;
-  const auto average = [&](ByArrived OpenbRun::*field) {
+  const auto average = [&](ByArrived OpenbRun::* field) {
     ByArrived out{};
     for (std::size_t i = 0; i < kArrivedPercents; ++i) {
       double sum = 0;

@@ -27,7 +27,8 @@ Result<PlacingCore> PlacingCore::create(const std::vector<OpenbNode>& nodes,
   options.placement = policy;
   options.seed = seed;
   FAIRLEAD_ASSIGN(sched::Scheduler core, sched::Scheduler::create(options));
-  for (const sched::Event& event : openb_cluster_events(nodes, arriving, mix_of(list, 1.0), kQueue)) {
+  for (const sched::Event& event :
+       openb_cluster_events(nodes, arriving, mix_of(list, 1.0), kQueue)) {
     FAIRLEAD_TRY(core.apply(Instant{}, event));
   }
   core.decide(Instant{});

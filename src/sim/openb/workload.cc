@@ -1,12 +1,12 @@
 #include "sim/openb/workload.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <set>
 #include <tuple>
+
+#include <fmt/core.h>
 
 #include "base/rng.h"
 
@@ -19,8 +19,9 @@ constexpr std::int64_t kDeviceMiB = 16'000;
 }  // namespace
 
 std::int64_t total_gpu_milli(const std::vector<OpenbNode>& nodes) {
-  return std::accumulate(nodes.begin(), nodes.end(), std::int64_t{0},
-                         [](std::int64_t sum, const OpenbNode& n) { return sum + kMilli * n.gpus; });
+  return std::accumulate(
+      nodes.begin(), nodes.end(), std::int64_t{0},
+      [](std::int64_t sum, const OpenbNode& n) { return sum + kMilli * n.gpus; });
 }
 
 OpenbFill make_fill(const OpenbInput& input, std::uint64_t seed) {
@@ -130,8 +131,7 @@ TaskRequest request_of(const OpenbPod& pod) {
   request.memory = Bytes(pod.memory_mib << 20);
   if (pod.gpus > 0) {
     request.gpu.count = pod.gpus;
-    request.gpu.kind =
-        pod.gpu_milli < kMilli ? GpuRequestKind::kPortion : GpuRequestKind::kDevices;
+    request.gpu.kind = pod.gpu_milli < kMilli ? GpuRequestKind::kPortion : GpuRequestKind::kDevices;
     if (pod.gpu_milli < kMilli) request.gpu.portion = MilliGpu(pod.gpu_milli);
   }
   return request;

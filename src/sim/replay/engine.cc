@@ -127,11 +127,17 @@ Result<void> ReplayEngine::handle(const Timed& what) {
     case TimedKind::kDemotion:
       if (jobs_[what.subject].version == what.version) demote(what.subject);
       return {};
-    case TimedKind::kArrival: return arrive(what.subject);
-    case TimedKind::kFault: strike(options_.faults[what.subject]); return {};
-    case TimedKind::kNotice: return notice(options_.faults[what.subject]);
-    case TimedKind::kRepair: return repair(options_.faults[what.subject]);
-    case TimedKind::kWake: return {};
+    case TimedKind::kArrival:
+      return arrive(what.subject);
+    case TimedKind::kFault:
+      strike(options_.faults[what.subject]);
+      return {};
+    case TimedKind::kNotice:
+      return notice(options_.faults[what.subject]);
+    case TimedKind::kRepair:
+      return repair(options_.faults[what.subject]);
+    case TimedKind::kWake:
+      return {};
   }
   return {};
 }
@@ -174,7 +180,8 @@ Result<void> ReplayEngine::arrive(std::uint32_t number) {
 Result<void> ReplayEngine::finish(std::uint32_t number) {
   RunningJob& job = jobs_[number];
   advance(number);
-  FAIRLEAD_CHECK(job.remaining.ms == 0 && job.cost_left.ms == 0, "a job ends when its work is done");
+  FAIRLEAD_CHECK(job.remaining.ms == 0 && job.cost_left.ms == 0,
+                 "a job ends when its work is done");
   FAIRLEAD_TRY(tell(sched::WorkloadRemoved{trace_[number].name}));
   ledger_.give(projects_[number], job.milli, job.holds);
   job.holds.clear();
@@ -237,8 +244,7 @@ Result<void> ReplayEngine::requeue(std::uint32_t number, bool by_fault) {
 Result<bool> ReplayEngine::start(CoreDriver::Start&& start) {
   const std::uint32_t number = start.job;
   RunningJob& job = jobs_[number];
-  if (options_.refused_starts_milli > 0 &&
-      rng_.between(0, 999) < options_.refused_starts_milli) {
+  if (options_.refused_starts_milli > 0 && rng_.between(0, 999) < options_.refused_starts_milli) {
     const int tries = std::min(refusals_[number]++, 6);
     const Duration back_off = std::min(kLastRetry, kFirstRetry * (std::int64_t{1} << tries));
     const Instant retry = now_ + back_off;
@@ -261,12 +267,14 @@ Result<bool> ReplayEngine::start(CoreDriver::Start&& start) {
   ledger_.take(projects_[number], job.milli, job.holds);
   const auto displaced = std::find_if(displaced_.begin(), displaced_.end(),
                                       [&](const Displaced& d) { return d.job == number; });
-  const bool untouched = displaced != displaced_.end() && !displaced->by_fault &&
-                         job.on_same_nodes(displaced->holds);
+  const bool untouched =
+      displaced != displaced_.end() && !displaced->by_fault && job.on_same_nodes(displaced->holds);
   if (!untouched) {
     job.since_start = Duration{0};
-    if (!options_.start_costs.empty()) job.cost_left = options_.start_costs[number];
-    else job.cost_left = job.started_before ? options_.restart_cost : Duration{0};
+    if (!options_.start_costs.empty())
+      job.cost_left = options_.start_costs[number];
+    else
+      job.cost_left = job.started_before ? options_.restart_cost : Duration{0};
   }
   if (!job.started_before) {
     job.started_before = true;

@@ -84,7 +84,7 @@ class ReplayEngine {
   Instant next_entitlement_;
   Instant woken_until_;
   Duration entitlement_every_;
-  std::size_t left_ = 0;     // jobs not gone
+  std::size_t left_ = 0;  // jobs not gone
   std::size_t waiting_ = 0;
   std::int64_t sequence_ = 0;
   std::vector<std::int32_t> refusals_;

@@ -28,8 +28,8 @@ Fault make_fault(const FaultRates& rates, Rng& rng, FaultKind kind, Instant at,
     const double mean = static_cast<double>(rates.notice_after.ms);
     out.noticed = at + Duration{1 + static_cast<std::int64_t>(rng.exponential(mean))};
   }
-  const double repair = static_cast<double>(rates.repair_median.ms) *
-                        std::exp(rates.repair_sigma * rng.normal());
+  const double repair =
+      static_cast<double>(rates.repair_median.ms) * std::exp(rates.repair_sigma * rng.normal());
   const double bounded = std::clamp(repair, 60'000.0, 60 * 24 * kHourMs);
   out.repaired = out.noticed + Duration{static_cast<std::int64_t>(bounded)};
   return out;
@@ -45,8 +45,7 @@ std::vector<Fault> plan_faults(const ClusterSpec& cluster, Duration horizon,
   for (std::size_t n = 0; n < cluster.nodes.size(); ++n) {
     // A stream per node: adding a node leaves the others' faults where they were.
     Rng rng = root.fork(n + 1);
-    const double factor =
-        rates.scale * (rng.unit() < rates.lemon_share ? rates.lemon_factor : 1.0);
+    const double factor = rates.scale * (rng.unit() < rates.lemon_share ? rates.lemon_factor : 1.0);
     const std::size_t devices = cluster.nodes[n].devices.size();
     gpus += static_cast<std::int64_t>(devices);
     poisson(rng, rates.node_per_node_hour * factor, horizon, [&](Instant at) {

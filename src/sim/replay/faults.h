@@ -18,8 +18,8 @@ enum class FaultKind : std::uint8_t { kDevice, kNode, kSwitch };
 
 struct Fault {
   FaultKind kind = FaultKind::kNode;
-  Instant at;        // progress made after this is lost
-  Instant noticed;   // the core is told
+  Instant at;       // progress made after this is lost
+  Instant noticed;  // the core is told
   Instant repaired;
   std::vector<std::size_t> nodes;  // positions in the cluster's node list
   std::size_t device = 0;          // kDevice: position in the node's device list

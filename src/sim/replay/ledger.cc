@@ -20,12 +20,16 @@ std::int64_t class_memory(const ClusterSpec& cluster, const std::vector<std::str
 
 std::int64_t milli_of(const GpuRequest& gpu, std::int64_t device_memory) {
   switch (gpu.kind) {
-    case GpuRequestKind::kNone: return 0;
-    case GpuRequestKind::kDevices: return kMilli;
-    case GpuRequestKind::kPortion: return gpu.portion.value;
+    case GpuRequestKind::kNone:
+      return 0;
+    case GpuRequestKind::kDevices:
+      return kMilli;
+    case GpuRequestKind::kPortion:
+      return gpu.portion.value;
     case GpuRequestKind::kMemory:
       return device_memory > 0 ? mul_div_ceil(gpu.memory.value, kMilli, device_memory) : kMilli;
-    case GpuRequestKind::kMig: return kMilli;
+    case GpuRequestKind::kMig:
+      return kMilli;
   }
   return 0;
 }
@@ -44,8 +48,7 @@ std::vector<MixClass> mix_of_jobs(const ClusterSpec& cluster, const std::vector<
   std::map<Key, std::int64_t> counts;
   double total = 0;
   for (const TraceJob& job : jobs) {
-    const std::int64_t milli =
-        milli_of(job.request.gpu, class_memory(cluster, job.device_classes));
+    const std::int64_t milli = milli_of(job.request.gpu, class_memory(cluster, job.device_classes));
     counts[Key(job.request.cpu.value, milli, job.request.gpu.count, job.device_classes)] +=
         job.tasks;
     total += job.tasks;
@@ -98,8 +101,8 @@ Ledger::Ledger(const ClusterSpec& cluster, const std::vector<TraceJob>& jobs)
       for (const auto& [pool, entitlements] : queue.pools) {
         const auto gpu = entitlements.find("gpu");
         if (gpu == entitlements.end() || record.quota == kUnlimited) continue;
-        record.quota = gpu->second.quota == kUnlimited ? kUnlimited
-                                                       : record.quota + gpu->second.quota;
+        record.quota =
+            gpu->second.quota == kUnlimited ? kUnlimited : record.quota + gpu->second.quota;
       }
     }
     projects_.push_back(std::move(record));

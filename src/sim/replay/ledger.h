@@ -1,5 +1,5 @@
-// Who holds what during a replay, for the report: allocation over time, fragmentation, and what each
-// project received and was entitled to. Reads decisions, makes none.
+// Who holds what during a replay, for the report: allocation over time, fragmentation, and what
+// each project received and was entitled to. Reads decisions, makes none.
 #pragma once
 
 #include <cstdint>

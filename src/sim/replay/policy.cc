@@ -1,9 +1,9 @@
 #include "sim/replay/policy.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
+
+#include <fmt/core.h>
 
 #include "base/nearest.h"
 #include "base/wide.h"
@@ -29,7 +29,9 @@ std::int64_t service(const JobProgress& job, Duration time) {
 
 }  // namespace
 
-std::vector<std::string> ServicePolicy::names() { return {kNames.begin(), kNames.end()}; }
+std::vector<std::string> ServicePolicy::names() {
+  return {kNames.begin(), kNames.end()};
+}
 
 Result<ServicePolicy> ServicePolicy::named(std::string_view name) {
   const auto it = std::find(kNames.begin(), kNames.end(), name);

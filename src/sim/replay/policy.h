@@ -27,11 +27,11 @@
 namespace fairlead::sim {
 
 struct JobProgress {
-  std::int64_t milli = 1000;   // milli-GPU; CPU-only jobs count as one
+  std::int64_t milli = 1000;  // milli-GPU; CPU-only jobs count as one
   Duration remaining;
-  Duration attained;           // time on its devices so far
-  std::int64_t sequence = 0;   // place in its list: newer with each submit and each demotion
-  std::int64_t arrival = 0;    // number in the order of submits
+  Duration attained;          // time on its devices so far
+  std::int64_t sequence = 0;  // place in its list: newer with each submit and each demotion
+  std::int64_t arrival = 0;   // number in the order of submits
   bool running = false;
 };
 

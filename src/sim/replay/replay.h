@@ -28,11 +28,11 @@ struct ReplayOptions {
   ServicePolicy policy = *ServicePolicy::named("default");
   std::string placement = "default";
   std::uint64_t seed = 1;
-  Duration restart_cost{0};             // each start after a job's first one, and each move
-  std::vector<Duration> start_costs;    // per job instead, at every start; empty: restart_cost
+  Duration restart_cost{0};                 // each start after a job's first one, and each move
+  std::vector<Duration> start_costs;        // per job instead, at every start; empty: restart_cost
   Duration checkpoint_every = minutes(30);  // work since the last one is done again after a fault
   std::vector<Fault> faults;
-  std::int64_t refused_starts_milli = 0;    // of 1000 starts, how many fail outside (rule 4.3)
+  std::int64_t refused_starts_milli = 0;  // of 1000 starts, how many fail outside (rule 4.3)
 };
 
 // `jobs` sorted by submit time. Projects that the cluster has no queue for get one at the top level

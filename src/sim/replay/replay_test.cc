@@ -40,9 +40,9 @@ std::int64_t end_s(const ReplayResult& result, std::size_t at) {
 
 TEST(Replay, OneLineIsServedBySubmitTime) {
   // 4 GPUs. a holds all of them to 100; b (4) and c (4) follow in order: 150, 160.
-  const auto r = run(uniform_cluster(1, 4), {job("a", 0, 100, 4), job("b", 10, 50, 4),
-                                             job("c", 20, 10, 4)},
-                     with_policy("fifo"));
+  const auto r =
+      run(uniform_cluster(1, 4), {job("a", 0, 100, 4), job("b", 10, 50, 4), job("c", 20, 10, 4)},
+          with_policy("fifo"));
   EXPECT_EQ(end_s(r, 0), 100);
   EXPECT_EQ(end_s(r, 1), 150);
   EXPECT_EQ(end_s(r, 2), 160);
@@ -51,8 +51,8 @@ TEST(Replay, OneLineIsServedBySubmitTime) {
 
 TEST(Replay, ShortestRemainingFirstStopsTheLongerJob) {
   // b arrives at 10 with 20 s; a has 90 left. b runs 10-30, a goes on 30-120.
-  const auto r = run(uniform_cluster(1, 4), {job("a", 0, 100, 4), job("b", 10, 20, 4)},
-                     with_policy("srtf"));
+  const auto r =
+      run(uniform_cluster(1, 4), {job("a", 0, 100, 4), job("b", 10, 20, 4)}, with_policy("srtf"));
   EXPECT_EQ(end_s(r, 1), 30);
   EXPECT_EQ(end_s(r, 0), 120);
   EXPECT_EQ(r.preemptions, 1);
@@ -61,8 +61,8 @@ TEST(Replay, ShortestRemainingFirstStopsTheLongerJob) {
 
 TEST(Replay, ShortestServiceFirstCountsGpus) {
   // At 10: a has 40 s × 1 GPU = 40 left, b asks 20 s × 4 = 80. a stays, b waits for it.
-  const auto r = run(uniform_cluster(1, 4), {job("a", 0, 50, 1), job("b", 10, 20, 4)},
-                     with_policy("srsf"));
+  const auto r =
+      run(uniform_cluster(1, 4), {job("a", 0, 50, 1), job("b", 10, 20, 4)}, with_policy("srsf"));
   EXPECT_EQ(end_s(r, 0), 50);
   EXPECT_EQ(end_s(r, 1), 70);
   EXPECT_EQ(r.preemptions, 0);
@@ -71,10 +71,9 @@ TEST(Replay, ShortestServiceFirstCountsGpus) {
 TEST(Replay, RestartsCostTimeOnTheGpus) {
   ReplayOptions options = with_policy("srtf");
   options.restart_cost = seconds(5);
-  const auto r =
-      run(uniform_cluster(1, 4), {job("a", 0, 100, 4), job("b", 10, 20, 4)}, options);
-  EXPECT_EQ(end_s(r, 1), 30);    // a first start costs nothing
-  EXPECT_EQ(end_s(r, 0), 125);   // 30 + 5 + 90
+  const auto r = run(uniform_cluster(1, 4), {job("a", 0, 100, 4), job("b", 10, 20, 4)}, options);
+  EXPECT_EQ(end_s(r, 1), 30);   // a first start costs nothing
+  EXPECT_EQ(end_s(r, 0), 125);  // 30 + 5 + 90
   EXPECT_DOUBLE_EQ(r.lost_gpu_ms, 5000.0 * 4);
 }
 
@@ -91,9 +90,9 @@ TEST(Replay, TiresiasDemotesAtItsLimitAndServesTheNewJob) {
 TEST(Replay, AJobThatStaysOnItsNodesIsNotTouched) {
   // Two nodes of 4. a (node 1) and b (node 2) run; c needs 4 and is shorter than b only: b is
   // stopped, a never notices.
-  const auto r = run(uniform_cluster(2, 4),
-                     {job("a", 0, 30, 4), job("b", 0, 1000, 4), job("c", 10, 50, 4)},
-                     with_policy("srtf"));
+  const auto r =
+      run(uniform_cluster(2, 4), {job("a", 0, 30, 4), job("b", 0, 1000, 4), job("c", 10, 50, 4)},
+          with_policy("srtf"));
   EXPECT_EQ(end_s(r, 0), 30);
   EXPECT_EQ(end_s(r, 2), 60);
   // b: 10 s done, stopped at 10, goes on at 30 when a's node is free: 30 + 990.
@@ -122,8 +121,8 @@ TEST(Replay, AFaultStopsTheJobAndItsWorkSinceTheCheckpointIsDoneAgain) {
   // One node fails at 100 s and is back at 150 s; checkpoints every 30 s of work: 90 s are kept.
   ReplayOptions options = with_policy("default");
   options.checkpoint_every = seconds(30);
-  options.faults = {Fault{FaultKind::kNode, Instant{100'000}, Instant{100'000}, Instant{150'000},
-                          {0}, 0}};
+  options.faults = {
+      Fault{FaultKind::kNode, Instant{100'000}, Instant{100'000}, Instant{150'000}, {0}, 0}};
   const auto r = run(uniform_cluster(1, 4), {job("a", 0, 200, 4)}, options);
   EXPECT_EQ(end_s(r, 0), 260);  // 150 + (200 − 90)
   EXPECT_EQ(r.fault_stops, 1);
@@ -135,8 +134,8 @@ TEST(Replay, ASilentFaultStallsTheJobUntilItIsNoticed) {
   // Device 0 breaks at 50 s, noticed at 80 s; the job moves to the other node.
   ReplayOptions options = with_policy("default");
   options.checkpoint_every = seconds(10);
-  options.faults = {Fault{FaultKind::kDevice, Instant{50'000}, Instant{80'000}, Instant{500'000},
-                          {0}, 0}};
+  options.faults = {
+      Fault{FaultKind::kDevice, Instant{50'000}, Instant{80'000}, Instant{500'000}, {0}, 0}};
   const auto jobs = {job("a", 0, 100, 4)};
   const auto r = run(uniform_cluster(2, 4), jobs, options);
   EXPECT_EQ(end_s(r, 0), 130);  // 80 + the 50 s that were left
@@ -169,7 +168,8 @@ TEST(Replay, SameSeedSameResult) {
   ReplayOptions options = with_policy("las");
   options.refused_starts_milli = 100;
   std::vector<TraceJob> jobs;
-  for (int i = 0; i < 60; ++i) jobs.push_back(job("j" + std::to_string(i), i * 7, 50 + i, 1 + i % 4));
+  for (int i = 0; i < 60; ++i)
+    jobs.push_back(job("j" + std::to_string(i), i * 7, 50 + i, 1 + i % 4));
   const auto a = run(uniform_cluster(2, 4), jobs, options);
   const auto b = run(uniform_cluster(2, 4), jobs, options);
   for (std::size_t i = 0; i < jobs.size(); ++i) {

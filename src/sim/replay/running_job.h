@@ -23,17 +23,17 @@ enum class JobPhase : std::uint8_t { kToCome, kWaiting, kRunning, kGone };
 struct RunningJob {
   JobPhase phase = JobPhase::kToCome;
   std::int64_t milli = 0;
-  Duration remaining;        // work to do
-  Duration cost_left;        // of the present start, before work goes on
-  Duration attained;         // time on devices, all runs
-  Duration since_start;      // work done since the present start
-  Instant updated;           // up to when the above is counted
-  bool stalled = false;      // a silent fault: time passes, no work is done
+  Duration remaining;    // work to do
+  Duration cost_left;    // of the present start, before work goes on
+  Duration attained;     // time on devices, all runs
+  Duration since_start;  // work done since the present start
+  Instant updated;       // up to when the above is counted
+  bool stalled = false;  // a silent fault: time passes, no work is done
   bool started_before = false;
   std::int64_t sequence = 0;
   std::int64_t arrival = 0;
-  std::int64_t order_key = 0;    // as the core knows it
-  std::uint32_t version = 0;     // timed events of an older version are void
+  std::int64_t order_key = 0;  // as the core knows it
+  std::uint32_t version = 0;   // timed events of an older version are void
   int level = 0;
   std::vector<Hold> holds;
 
@@ -55,7 +55,7 @@ struct RunningJob {
   Instant projected_end() const { return updated + cost_left + remaining; }
 
   JobProgress progress() const {
-    return JobProgress{milli > 0 ? milli : 1000, remaining, attained, sequence, arrival,
+    return JobProgress{milli > 0 ? milli : 1000,   remaining, attained, sequence, arrival,
                        phase == JobPhase::kRunning};
   }
 

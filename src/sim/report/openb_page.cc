@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kFull = 100;
 
 void curves(Page& page, const std::vector<OpenbRun>& runs, const OpenbRun& mean,
-            ByArrived OpenbRun::*field, const std::string& title, const std::string& y_label,
+            ByArrived OpenbRun::* field, const std::string& title, const std::string& y_label,
             std::size_t from_percent) {
   page.legend({{"c1", "mean of the seeds"}, {"muted", "each seed"}, {"rule", "100 % arrived"}});
   LineChart chart;
@@ -47,19 +47,21 @@ std::string openb_page(const std::string& policy, const KeyValues& settings,
   page.figures({{fixed(mean.unallocated_percent[kFull], 2) + " %", "unallocated at 100 % arrived"},
                 {fixed(mean.fragmentation_percent[kFull], 2) + " %", "fragmented at 100 % arrived"},
                 {std::to_string(runs.size()), runs.size() == 1 ? "seed" : "seeds"}});
-  page.section("Unallocated GPUs", "GPU capacity that nobody holds, from where the cluster begins to fill.");
-  curves(page, runs, mean, &OpenbRun::unallocated_percent, "Unallocated GPU capacity by arrived load",
-         "% unallocated", 80);
+  page.section("Unallocated GPUs",
+               "GPU capacity that nobody holds, from where the cluster begins to fill.");
+  curves(page, runs, mean, &OpenbRun::unallocated_percent,
+         "Unallocated GPU capacity by arrived load", "% unallocated", 80);
   page.section("Fragmentation",
                "Free GPU capacity that the list's mix of requests cannot use where it is.");
-  curves(page, runs, mean, &OpenbRun::fragmentation_percent, "Fragmented GPU capacity by arrived load",
-         "% fragmented", 0);
+  curves(page, runs, mean, &OpenbRun::fragmentation_percent,
+         "Fragmented GPU capacity by arrived load", "% fragmented", 0);
   page.section("Seeds", "Unallocated and fragmented GPU capacity at 100 % arrived.");
   std::vector<std::vector<std::string>> rows;
   for (const OpenbRun& run : runs) {
     rows.push_back({std::to_string(run.seed), fixed(run.unallocated_percent[kFull], 2),
                     fixed(run.fragmentation_percent[kFull], 2),
-                    grouped(static_cast<double>(run.pods)), grouped(static_cast<double>(run.placed))});
+                    grouped(static_cast<double>(run.pods)),
+                    grouped(static_cast<double>(run.placed))});
   }
   page.table({"seed", "unallocated %", "fragmented %", "pods", "placed"}, rows);
   page.section("Settings", "What was replayed, and how.");

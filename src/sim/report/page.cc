@@ -104,12 +104,15 @@ void Page::legend(const KeyValues& class_and_label) {
   body_ += "</ul>\n";
 }
 
-void Page::chart(const std::string& svg) { body_ += svg; }
+void Page::chart(const std::string& svg) {
+  body_ += svg;
+}
 
 void Page::table(const std::vector<std::string>& header,
                  const std::vector<std::vector<std::string>>& rows) {
   body_ += "<table><thead><tr>";
-  for (const std::string& cell : header) body_ += "<th scope=\"col\">" + escape_html(cell) + "</th>";
+  for (const std::string& cell : header)
+    body_ += "<th scope=\"col\">" + escape_html(cell) + "</th>";
   body_ += "</tr></thead><tbody>\n";
   for (const auto& row : rows) {
     body_ += "<tr>";

@@ -1,8 +1,8 @@
 #include "sim/report/replay_page.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
+
+#include <fmt/core.h>
 
 #include "sim/report/svg.h"
 #include "sim/report/text.h"
@@ -21,7 +21,7 @@ TimeAxis axis_of(const Summary& s) {
   return {};
 }
 
-Series series_of(const Summary& s, const TimeAxis& axis, double Bucket::*field, std::string label,
+Series series_of(const Summary& s, const TimeAxis& axis, double Bucket::* field, std::string label,
                  std::string colour, Mark mark) {
   Series series;
   series.label = std::move(label);
@@ -32,13 +32,15 @@ Series series_of(const Summary& s, const TimeAxis& axis, double Bucket::*field, 
     series.points.emplace_back(b.from_hours / axis.per_unit, b.*field);
   }
   if (!series.points.empty()) {
-    series.points.emplace_back(s.makespan_seconds / 3600 / axis.per_unit, series.points.back().second);
+    series.points.emplace_back(s.makespan_seconds / 3600 / axis.per_unit,
+                               series.points.back().second);
   }
   return series;
 }
 
 void allocation_section(Page& page, const Summary& s, const TimeAxis& axis) {
-  page.section("GPUs in use", "Devices held by running jobs, against the healthy devices there are.");
+  page.section("GPUs in use",
+               "Devices held by running jobs, against the healthy devices there are.");
   page.legend({{"c1", "allocated"}, {"muted", "capacity"}});
   LineChart chart;
   chart.title = "GPUs in use over time";
@@ -52,11 +54,13 @@ void allocation_section(Page& page, const Summary& s, const TimeAxis& axis) {
 }
 
 void waiting_section(Page& page, const Summary& s, const TimeAxis& axis) {
-  page.section("Demand that waits", "GPUs asked for by jobs that were submitted and do not run yet.");
+  page.section("Demand that waits",
+               "GPUs asked for by jobs that were submitted and do not run yet.");
   page.legend({{"c2", "GPUs asked for by waiting jobs"}});
   LineChart chart;
   chart.title = "GPUs asked for by waiting jobs over time";
-  chart.description = fmt::format("Half of the jobs waited less than {}.", duration_words(s.wait.p50));
+  chart.description =
+      fmt::format("Half of the jobs waited less than {}.", duration_words(s.wait.p50));
   chart.x_label = axis.label;
   chart.y_label = "GPUs";
   chart.series = {series_of(s, axis, &Bucket::waiting, "waiting GPUs", "c2", Mark::kArea)};
@@ -79,16 +83,17 @@ void fragmentation_section(Page& page, const Summary& s, const TimeAxis& axis) {
                                   fixed(s.fragmentation_percent, 1));
   chart.x_label = axis.label;
   chart.y_label = "GPUs";
-  chart.series = {std::move(free), series_of(s, axis, &Bucket::fragmented, "fragmented GPUs", "c4",
-                                             Mark::kArea)};
+  chart.series = {std::move(free),
+                  series_of(s, axis, &Bucket::fragmented, "fragmented GPUs", "c4", Mark::kArea)};
   page.chart(line_chart(chart));
 }
 
 void waits_section(Page& page, const std::string& what, const std::vector<WaitGroup>& groups) {
   if (groups.empty()) return;
-  page.section("Waiting time by " + what,
-               "From submit to first start. Each row shows how long half, 90 % and 99 % of its jobs "
-               "waited at most; the axis is logarithmic.");
+  page.section(
+      "Waiting time by " + what,
+      "From submit to first start. Each row shows how long half, 90 % and 99 % of its jobs "
+      "waited at most; the axis is logarithmic.");
   page.legend({{"c1", "half of the jobs"}, {"c2", "90 %"}, {"c3", "99 %"}});
   std::vector<RangeRow> rows;
   std::vector<std::vector<std::string>> cells;
@@ -150,13 +155,15 @@ void finish_time_section(Page& page, const Summary& s) {
   const std::size_t n = f.sorted.size();
   const std::size_t stride = std::max<std::size_t>(1, n / 400);
   for (std::size_t i = 0; i < n; i += stride) {
-    series.points.emplace_back(f.sorted[i], 100.0 * static_cast<double>(i + 1) / static_cast<double>(n));
+    series.points.emplace_back(f.sorted[i],
+                               100.0 * static_cast<double>(i + 1) / static_cast<double>(n));
   }
   series.points.emplace_back(f.worst, 100);
   chart.series = {std::move(series)};
   page.chart(line_chart(chart));
-  page.table({"worst ρ", "99 %", "half", "jobs above 1"},
-             {{fixed(f.worst, 2), fixed(f.p99, 2), fixed(f.p50, 2), fixed(f.unfair_percent, 1) + " %"}});
+  page.table(
+      {"worst ρ", "99 %", "half", "jobs above 1"},
+      {{fixed(f.worst, 2), fixed(f.p99, 2), fixed(f.p50, 2), fixed(f.unfair_percent, 1) + " %"}});
 }
 
 }  // namespace
@@ -176,10 +183,12 @@ std::string replay_page(const std::string& title, const KeyValues& settings,
     figures.emplace_back(grouped(static_cast<double>(result.preemptions)), "preemptions");
   }
   if (result.faults > 0) {
-    figures.emplace_back(grouped(static_cast<double>(result.fault_stops)), "jobs stopped by faults");
+    figures.emplace_back(grouped(static_cast<double>(result.fault_stops)),
+                         "jobs stopped by faults");
   }
   if (s.refused + s.unfinished > 0) {
-    figures.emplace_back(grouped(static_cast<double>(s.refused + s.unfinished)), "jobs that never ran");
+    figures.emplace_back(grouped(static_cast<double>(s.refused + s.unfinished)),
+                         "jobs that never ran");
   }
   page.figures(figures);
   const TimeAxis axis = axis_of(s);

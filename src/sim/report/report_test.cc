@@ -77,8 +77,7 @@ TEST(Page, StandsAloneAndEscapesNames) {
   r.jobs[0].project = "<script>alert(1)</script>";
   r.projects = {{r.jobs[0].project, 1000, 10'000, 10'000, 0}};
   r.samples = {{Instant{0}, 4000, 1000, 0, 1, 0, 0}, {Instant{10'000}, 4000, 0, 0, 0, 0, 0}};
-  const std::string page =
-      replay_page("A & B", {{"seed", "1"}}, r, summarise(r));
+  const std::string page = replay_page("A & B", {{"seed", "1"}}, r, summarise(r));
   EXPECT_EQ(page.find("<script"), std::string::npos);
   EXPECT_EQ(page.find("http"), std::string::npos);  // nothing fetched, no link out
   EXPECT_NE(page.find("<title>A &amp; B · Fairlead</title>"), std::string::npos);

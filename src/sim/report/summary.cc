@@ -21,8 +21,12 @@ constexpr std::array<SizeClass, 7> kSizes{{{"CPU only", 0},
                                            {"9–16 GPUs", 16'000},
                                            {"above 16 GPUs", INT64_MAX}}};
 
-double secs(Duration d) { return static_cast<double>(d.ms) / 1000; }
-double gpus(std::int64_t milli) { return static_cast<double>(milli) / 1000; }
+double secs(Duration d) {
+  return static_cast<double>(d.ms) / 1000;
+}
+double gpus(std::int64_t milli) {
+  return static_cast<double>(milli) / 1000;
+}
 
 std::vector<WaitGroup> waits_by_size(const std::vector<JobRecord>& jobs) {
   std::vector<WaitGroup> groups;
@@ -45,7 +49,8 @@ std::vector<WaitGroup> waits_by_project(const std::vector<JobRecord>& jobs) {
     if (job.first_start != kNever) waits[job.project].push_back(secs(job.wait()));
   }
   std::vector<WaitGroup> groups;
-  for (auto& [project, values] : waits) groups.push_back({project, quantiles_of(std::move(values))});
+  for (auto& [project, values] : waits)
+    groups.push_back({project, quantiles_of(std::move(values))});
   return groups;
 }
 
@@ -60,9 +65,8 @@ std::vector<FairnessRow> fairness_rows(const ReplayResult& result) {
     row.received_gpu_hours = project.received_gpu_ms / kHourMs;
     row.received_percent = all > 0 ? 100 * project.received_gpu_ms / all : 0;
     row.entitled_gpu_hours = project.entitled_gpu_ms / kHourMs;
-    row.received_of_entitled = project.entitled_gpu_ms > 0
-                                   ? project.received_gpu_ms / project.entitled_gpu_ms
-                                   : 0;
+    row.received_of_entitled =
+        project.entitled_gpu_ms > 0 ? project.received_gpu_ms / project.entitled_gpu_ms : 0;
     row.waiting_gpu_hours = project.waiting_gpu_ms / kHourMs;
     rows.push_back(std::move(row));
   }
@@ -103,7 +107,8 @@ FinishTimeFairness finish_time_fairness(const ReplayResult& result, double capac
   FinishTimeFairness out;
   const MeanJobs contention(result.samples);
   for (const JobRecord& job : result.jobs) {
-    if (!job.finished() || job.completion_time().ms <= 0 || job.milli <= 0 || capacity <= 0) continue;
+    if (!job.finished() || job.completion_time().ms <= 0 || job.milli <= 0 || capacity <= 0)
+      continue;
     const double contending = std::max(1.0, contention.mean(job.submit, job.ended));
     const double stretch = std::max(1.0, gpus(job.milli) * contending / capacity);
     out.sorted.push_back(secs(job.completion_time()) / (secs(job.run_time) * stretch));
@@ -116,7 +121,8 @@ FinishTimeFairness finish_time_fairness(const ReplayResult& result, double capac
   out.p99 = out.sorted[n * 99 / 100];
   // A job that ran undisturbed alone in the cluster has ρ = 1 up to rounding.
   const auto fair = std::upper_bound(out.sorted.begin(), out.sorted.end(), 1 + 1e-9);
-  out.unfair_percent = 100.0 * static_cast<double>(out.sorted.end() - fair) / static_cast<double>(n);
+  out.unfair_percent =
+      100.0 * static_cast<double>(out.sorted.end() - fair) / static_cast<double>(n);
   return out;
 }
 

@@ -27,7 +27,7 @@ struct WaitGroup {
 
 struct FairnessRow {
   std::string project;
-  double quota_gpus = 0;            // -1: unlimited
+  double quota_gpus = 0;  // -1: unlimited
   double received_gpu_hours = 0;
   double received_percent = 0;      // of what all projects received
   double entitled_gpu_hours = 0;    // fair share (rule 3.2) over time
@@ -48,7 +48,7 @@ struct FinishTimeFairness {
 
 struct Bucket {
   double from_hours = 0;
-  double capacity = 0;    // GPUs, mean over the bucket; so are the others
+  double capacity = 0;  // GPUs, mean over the bucket; so are the others
   double allocated = 0;
   double waiting = 0;
   double fragmented = 0;
@@ -63,10 +63,10 @@ struct Summary {
   std::int64_t unfinished = 0;
   Quantiles completion;  // submit to end, finished jobs
   Quantiles wait;
-  double makespan_seconds = 0;        // first submit to last completion
-  double allocated_percent = 0;       // of healthy capacity, mean over the makespan
-  double fragmentation_percent = 0;   // free capacity the mix cannot use ÷ capacity, mean
-  double capacity_gpus = 0;           // at the start
+  double makespan_seconds = 0;       // first submit to last completion
+  double allocated_percent = 0;      // of healthy capacity, mean over the makespan
+  double fragmentation_percent = 0;  // free capacity the mix cannot use ÷ capacity, mean
+  double capacity_gpus = 0;          // at the start
   double lost_gpu_hours = 0;
   std::vector<WaitGroup> by_size;
   std::vector<WaitGroup> by_project;

@@ -1,10 +1,10 @@
 #include "sim/report/svg.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include <fmt/core.h>
 
 #include "sim/report/text.h"
 
@@ -32,8 +32,8 @@ std::string opening(const std::string& title, const std::string& description, do
 
 std::string text_at(double x, double y, const char* anchor, const char* css,
                     const std::string& text) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" class=\"{}\">{}</text>\n", x,
-                     y, anchor, css, escape_html(text));
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" class=\"{}\">{}</text>\n",
+                     x, y, anchor, css, escape_html(text));
 }
 
 std::string line_at(double x1, double y1, double x2, double y2, const char* css) {
@@ -182,10 +182,10 @@ std::string range_chart(const std::string& title, const std::string& description
                        duration_words(row.p99));
     out += text_at(kLabelWidth - 12, y + 4, "end", "row", row.label);
     out += line_at(x(row.p50), y, x(row.p99), y, "range");
-    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5.5\" class=\"dot c1\"/>\n", x(row.p50),
-                       y);
-    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4.5\" class=\"dot c2\"/>\n", x(row.p90),
-                       y);
+    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5.5\" class=\"dot c1\"/>\n",
+                       x(row.p50), y);
+    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4.5\" class=\"dot c2\"/>\n",
+                       x(row.p90), y);
     out += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"3\" height=\"14\" class=\"dot c3\"/>\n",
         x(row.p99) - 1.5, y - 7);
@@ -217,7 +217,8 @@ std::string pair_chart(const std::string& title, const std::string& description,
   double y = kTop;
   const auto bar = [&](double at, double value, const char* css, const std::string& name) {
     out += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" rx=\"2\" class=\"bar {}\">"
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" rx=\"2\" class=\"bar "
+        "{}\">"
         "<title>{}: {}</title></rect>\n",
         kLabelWidth, at, std::max(0.5, x(value) - kLabelWidth), kBar, css, escape_html(name),
         tick_text(value, step));

@@ -19,15 +19,15 @@ struct Series {
 };
 
 struct LineChart {
-  std::string title;        // read out, not drawn: the page has a heading
+  std::string title;  // read out, not drawn: the page has a heading
   std::string description;
   std::string x_label;
   std::string y_label;
   std::vector<Series> series;
-  double y_max = 0;         // 0: from the data
+  double y_max = 0;  // 0: from the data
   double x_min = 0;
-  double x_max = 0;         // 0: from the data
-  bool log_x = false;       // x_min > 0 then
+  double x_max = 0;           // 0: from the data
+  bool log_x = false;         // x_min > 0 then
   double vertical_rule = -1;  // a marked x; below 0: none
 };
 std::string line_chart(const LineChart& chart);

@@ -1,12 +1,14 @@
 #include "sim/report/text.h"
 
-#include <fmt/core.h>
-
 #include <cmath>
+
+#include <fmt/core.h>
 
 namespace fairlead::sim {
 
-std::string fixed(double value, int decimals) { return fmt::format("{:.{}f}", value, decimals); }
+std::string fixed(double value, int decimals) {
+  return fmt::format("{:.{}f}", value, decimals);
+}
 
 std::string grouped(double value) {
   std::string digits = fmt::format("{:.0f}", std::fabs(value));
@@ -29,12 +31,23 @@ std::string escape_html(std::string_view text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;

@@ -1,9 +1,9 @@
 #include "sim/trace/gavel.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <unordered_set>
+
+#include <fmt/core.h>
 
 namespace fairlead::sim {
 namespace {

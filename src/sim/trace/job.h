@@ -19,13 +19,13 @@ struct TraceJob {
   std::string name;     // unique in the trace
   std::string project;  // leaf of the queue tree
   std::string user;
-  Instant submit;             // since the start of the trace
-  Duration run_time;          // time on its devices, undisturbed; at least 1 ms
+  Instant submit;     // since the start of the trace
+  Duration run_time;  // time on its devices, undisturbed; at least 1 ms
   WorkloadKind kind = WorkloadKind::kTraining;
   std::int32_t priority = 50;
-  std::int32_t tasks = 1;       // a gang of this many identical tasks
-  TaskRequest request;          // of each task
-  std::int32_t last_gpus = 0;   // > 0: one more task with this many whole devices (12 = 8 + 4)
+  std::int32_t tasks = 1;      // a gang of this many identical tasks
+  TaskRequest request;         // of each task
+  std::int32_t last_gpus = 0;  // > 0: one more task with this many whole devices (12 = 8 + 4)
   std::vector<std::string> device_classes;  // any of; empty: all
   JobOutcome outcome = JobOutcome::kSucceeded;
 };

@@ -1,10 +1,10 @@
 #include "sim/trace/muri.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <unordered_set>
+
+#include <fmt/core.h>
 
 #include "base/wide.h"
 
@@ -71,11 +71,10 @@ Result<std::vector<MuriJob>> read_muri_jobs(const CsvFile& file) {
                     file.integer(row, iteration_time, 1, kMaxIterationMs));
     job.work.ms = mul_div_ceil(steps * step_ms, kSlowdownMilli, 1000);
     if (job.work.ms > kMaxTraceMs) {
-      return fail(file.error(row, iterations,
-                             fmt::format("{} iterations of {} ms take over 100 years", steps,
-                                         step_ms),
-                             "state fewer iterations or a shorter iteration_time",
-                             ErrorCode::kOutOfRange));
+      return fail(
+          file.error(row, iterations,
+                     fmt::format("{} iterations of {} ms take over 100 years", steps, step_ms),
+                     "state fewer iterations or a shorter iteration_time", ErrorCode::kOutOfRange));
     }
     FAIRLEAD_ASSIGN(job.model, file.text(row, model));
     jobs.push_back(std::move(job));

@@ -1,8 +1,8 @@
 #include "sim/trace/openb.h"
 
-#include <fmt/core.h>
-
 #include <unordered_set>
+
+#include <fmt/core.h>
 
 #include "base/quantity.h"
 

@@ -1,10 +1,10 @@
 #include "sim/trace/own.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <unordered_set>
+
+#include <fmt/core.h>
 
 #include "base/decimal.h"
 #include "base/nearest.h"
@@ -20,10 +20,9 @@ constexpr std::int64_t kMaxCpus = 1 << 16;
 constexpr std::int64_t kMaxPriority = 1'000'000;
 
 constexpr std::array<const char*, 16> kColumns{
-    "name",  "submit_s", "duration_s",     "project",        "user", "kind",
-    "priority", "tasks", "last_task_gpus", "gpus",           "gpu_portion",
-    "gpu_memory_mib",    "cpu",            "memory_mib",     "device_classes",
-    "outcome"};
+    "name",     "submit_s",   "duration_s",     "project", "user",        "kind",
+    "priority", "tasks",      "last_task_gpus", "gpus",    "gpu_portion", "gpu_memory_mib",
+    "cpu",      "memory_mib", "device_classes", "outcome"};
 
 constexpr std::array<std::pair<const char*, WorkloadKind>, 4> kKinds{{
     {"training", WorkloadKind::kTraining},
@@ -64,8 +63,7 @@ class RowReader {
   Result<std::int64_t> amount(std::size_t row, std::string_view name, int places, std::int64_t low,
                               std::int64_t high, std::int64_t otherwise) const {
     const auto column = at(row, name);
-    return column ? file_.scaled(row, *column, places, low, high)
-                  : Result<std::int64_t>(otherwise);
+    return column ? file_.scaled(row, *column, places, low, high) : Result<std::int64_t>(otherwise);
   }
   Result<GpuRequest> gpu(std::size_t row) const;
 
@@ -87,10 +85,9 @@ Result<GpuRequest> RowReader::gpu(std::size_t row) const {
   if (portion) {
     FAIRLEAD_ASSIGN(const std::int64_t milli, file_.scaled(row, *portion, 3, 0, 1));
     if (milli == 0 || milli == kMilli) {
-      return fail(file_.error(row, *portion,
-                              fmt::format("'{}' is no part of a GPU", file_.cell(row, *portion)),
-                              "allowed is 0.001 to 0.999; leave it empty for whole GPUs",
-                              ErrorCode::kOutOfRange));
+      return fail(file_.error(
+          row, *portion, fmt::format("'{}' is no part of a GPU", file_.cell(row, *portion)),
+          "allowed is 0.001 to 0.999; leave it empty for whole GPUs", ErrorCode::kOutOfRange));
     }
     gpu.kind = GpuRequestKind::kPortion;
     gpu.portion = MilliGpu(milli);
@@ -118,8 +115,7 @@ Result<TraceJob> RowReader::read(std::size_t row) const {
       return file_.cell(row, *kind) == k.first;
     });
     if (known == kKinds.end()) {
-      return fail(file_.error(row, *kind,
-                              fmt::format("'{}' is not a kind", file_.cell(row, *kind)),
+      return fail(file_.error(row, *kind, fmt::format("'{}' is not a kind", file_.cell(row, *kind)),
                               "allowed are training, workspace, distributed, inference"));
     }
     job.kind = known->second;
@@ -161,8 +157,10 @@ Result<std::vector<TraceJob>> read_trace(const CsvFile& file) {
   for (const std::string& column : file.columns()) {
     if (std::find(known.begin(), known.end(), column) != known.end()) continue;
     const std::string near = nearest_name(column, known);
-    return fail(Error{ErrorCode::kInvalidArgument, fmt::format("column '{}' is not known", column),
-                      file.name() + ":1", {},
+    return fail(Error{ErrorCode::kInvalidArgument,
+                      fmt::format("column '{}' is not known", column),
+                      file.name() + ":1",
+                      {},
                       near.empty() ? "known are " + listing(known, known.size())
                                    : fmt::format("did you mean '{}'?", near)});
   }
@@ -189,16 +187,17 @@ std::string trace_text(const std::vector<TraceJob>& jobs) {
   for (const TraceJob& job : jobs) {
     const GpuRequest& gpu = job.request.gpu;
     std::string classes;
-    for (const std::string& name : job.device_classes) classes += (classes.empty() ? "" : "|") + name;
-    out += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(job.name),
-        decimal_text(job.submit.ms, 3), decimal_text(job.run_time.ms, 3), csv_cell(job.project),
-        csv_cell(job.user), kind_name(job.kind), job.priority, job.tasks,
-        job.last_gpus > 0 ? std::to_string(job.last_gpus) : "", gpu.count,
-        gpu.kind == GpuRequestKind::kPortion ? decimal_text(gpu.portion.value, 3) : "",
-        gpu.kind == GpuRequestKind::kMemory ? std::to_string(gpu.memory.value) : "",
-        decimal_text(job.request.cpu.value, 3), job.request.memory.value >> 20, csv_cell(classes),
-        job.outcome == JobOutcome::kFailed ? "failed" : "succeeded");
+    for (const std::string& name : job.device_classes)
+      classes += (classes.empty() ? "" : "|") + name;
+    out +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(job.name),
+                    decimal_text(job.submit.ms, 3), decimal_text(job.run_time.ms, 3),
+                    csv_cell(job.project), csv_cell(job.user), kind_name(job.kind), job.priority,
+                    job.tasks, job.last_gpus > 0 ? std::to_string(job.last_gpus) : "", gpu.count,
+                    gpu.kind == GpuRequestKind::kPortion ? decimal_text(gpu.portion.value, 3) : "",
+                    gpu.kind == GpuRequestKind::kMemory ? std::to_string(gpu.memory.value) : "",
+                    decimal_text(job.request.cpu.value, 3), job.request.memory.value >> 20,
+                    csv_cell(classes), job.outcome == JobOutcome::kFailed ? "failed" : "succeeded");
   }
   return out;
 }

@@ -1,8 +1,8 @@
 #include "sim/trace/philly.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
+
+#include <fmt/core.h>
 
 namespace fairlead::sim {
 namespace {

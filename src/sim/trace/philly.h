@@ -1,4 +1,5 @@
-// The Philly jobs (ATC'19) in the five-column form: timestamp, duration, num_gpus, gpu_time, cluster.
+// The Philly jobs (ATC'19) in the five-column form: timestamp, duration, num_gpus, gpu_time,
+// cluster.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,9 @@
 namespace fairlead::sim {
 namespace {
 
-CsvFile csv(const std::string& text) { return std::move(*CsvFile::parse("t.csv", text)); }
+CsvFile csv(const std::string& text) {
+  return std::move(*CsvFile::parse("t.csv", text));
+}
 
 template <class T>
 std::string error_of(const Result<T>& result) {
@@ -19,9 +21,9 @@ std::string error_of(const Result<T>& result) {
 }
 
 TEST(OpenbReader, ReadsPodsOfAllThreeKindsAndTheirModels) {
-  const auto pods = read_openb_pods(csv(
-      "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos\n"
-      "cpu,4000,1024,0,0,,LS\nshare,8000,2048,1,460,G2|T4,LS\nwhole,64000,4096,8,1000,,BE\n"));
+  const auto pods = read_openb_pods(
+      csv("name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos\n"
+          "cpu,4000,1024,0,0,,LS\nshare,8000,2048,1,460,G2|T4,LS\nwhole,64000,4096,8,1000,,BE\n"));
   ASSERT_TRUE(pods.has_value()) << error_of(pods);
   EXPECT_EQ((*pods)[0].milli(), 0);
   EXPECT_EQ((*pods)[1].milli(), 460);
@@ -41,14 +43,14 @@ TEST(OpenbReader, NamesBadValues) {
                 csv("name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1,1,1,1\nb,-5,1,1,1\n"))),
             "t.csv:3: column cpu_milli: '-5' is out of range; allowed is a whole number from 0 to "
             "1099511627776");
-  EXPECT_EQ(error_of(read_openb_pods(
-                csv("name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1,1,1,1001\n"))),
-            "t.csv:2: column gpu_milli: '1001' is out of range; allowed is a whole number from 1 to "
-            "1000");
-  EXPECT_EQ(error_of(read_openb_pods(
-                csv("name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1,1,2,500\n"))),
-            "t.csv:2: column gpu_milli: '500' is out of range; allowed is a whole number from 1000 "
-            "to 1000");
+  EXPECT_EQ(
+      error_of(read_openb_pods(csv("name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1,1,1,1001\n"))),
+      "t.csv:2: column gpu_milli: '1001' is out of range; allowed is a whole number from 1 to "
+      "1000");
+  EXPECT_EQ(
+      error_of(read_openb_pods(csv("name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1,1,2,500\n"))),
+      "t.csv:2: column gpu_milli: '500' is out of range; allowed is a whole number from 1000 "
+      "to 1000");
   EXPECT_EQ(error_of(read_openb_nodes(csv("sn,cpu_milli,memory_mib,gpu,model\na,1,1,2,T4\na,1,1,2,"
                                           "T4\n"))),
             "t.csv:3: column sn: node 'a' is there twice; give each node its own name");
@@ -88,8 +90,9 @@ TEST(MuriReader, NamesBadValues) {
 }
 
 TEST(GavelReader, ReadsJobsAndThroughputs) {
-  const auto jobs = read_gavel_jobs(csv(
-      "job_id,arrival_unit,job_type,scale_factor,total_steps\n7,0.5,A3C,1,100.5\n3,0.25,A3C,2,9\n"));
+  const auto jobs =
+      read_gavel_jobs(csv("job_id,arrival_unit,job_type,scale_factor,total_steps\n7,0.5,A3C,1,100."
+                          "5\n3,0.25,A3C,2,9\n"));
   ASSERT_TRUE(jobs.has_value()) << error_of(jobs);
   EXPECT_EQ((*jobs)[0].name, "3");
   EXPECT_DOUBLE_EQ((*jobs)[1].steps, 100.5);
@@ -97,8 +100,8 @@ TEST(GavelReader, ReadsJobsAndThroughputs) {
       read_gavel_throughputs(csv("worker_type,job_type,scale_factor,steps_per_s\nk80,A3C,1,3.4\n"));
   ASSERT_TRUE(rates.has_value()) << error_of(rates);
   EXPECT_DOUBLE_EQ(rates->at({"k80", "A3C", 1}), 3.4);
-  EXPECT_EQ(error_of(read_gavel_throughputs(csv(
-                "worker_type,job_type,scale_factor,steps_per_s\nk80,A3C,1,1\nk80,A3C,1,2\n"))),
+  EXPECT_EQ(error_of(read_gavel_throughputs(
+                csv("worker_type,job_type,scale_factor,steps_per_s\nk80,A3C,1,1\nk80,A3C,1,2\n"))),
             "t.csv:3: column job_type: 'A3C' on k80 with 1 GPUs is there twice; keep one of the "
             "lines");
 }
@@ -115,9 +118,10 @@ TEST(PhillyReader, CountsTimeFromTheEarliestJobAndCutsGangs) {
   EXPECT_EQ((*jobs)[0].last_gpus, 4);
   EXPECT_EQ(job_milli((*jobs)[0]), 20'000);
   EXPECT_EQ((*jobs)[1].submit.ms, 115'000);
-  EXPECT_EQ(error_of(read_philly_jobs(
-                csv("timestamp,duration,num_gpus,gpu_time,cluster\nyesterday,1,1,1,v\n"), 8)),
-            "t.csv:2: column timestamp: 'yesterday' is not a time; write it as 2017-10-09 07:01:55");
+  EXPECT_EQ(
+      error_of(read_philly_jobs(
+          csv("timestamp,duration,num_gpus,gpu_time,cluster\nyesterday,1,1,1,v\n"), 8)),
+      "t.csv:2: column timestamp: 'yesterday' is not a time; write it as 2017-10-09 07:01:55");
 }
 
 TEST(OwnTrace, NeedsTwoColumnsOnly) {
@@ -132,9 +136,10 @@ TEST(OwnTrace, NeedsTwoColumnsOnly) {
 TEST(OwnTrace, NamesBadValuesAndNearColumns) {
   EXPECT_EQ(error_of(read_trace(csv("submit_s,duration_s,gpu\n1,1,1\n"))),
             "t.csv:1: column 'gpu' is not known; did you mean 'gpus'?");
-  EXPECT_EQ(error_of(read_trace(csv("submit_s,duration_s,gpu_portion\n1,1,1\n"))),
-            "t.csv:2: column gpu_portion: '1' is no part of a GPU; allowed is 0.001 to 0.999; leave "
-            "it empty for whole GPUs");
+  EXPECT_EQ(
+      error_of(read_trace(csv("submit_s,duration_s,gpu_portion\n1,1,1\n"))),
+      "t.csv:2: column gpu_portion: '1' is no part of a GPU; allowed is 0.001 to 0.999; leave "
+      "it empty for whole GPUs");
   EXPECT_EQ(error_of(read_trace(csv("submit_s,duration_s,gpu_portion,gpu_memory_mib\n1,1,.5,9\n"))),
             "t.csv:2: column gpu_memory_mib: gpu_portion is stated too; leave one of them empty");
   EXPECT_EQ(error_of(read_trace(csv("submit_s,duration_s,kind\n1,1,game\n"))),
