@@ -127,6 +127,7 @@ class Core {
   void start_task(WorkloadId id, PoolId pool, TaskPlacement placement, bool non_preemptible);
   void stop_task(WorkloadId id, std::int32_t role, std::int32_t index, TaskState then);
   void stop_all(WorkloadId id);
+  void settle_minimum(WorkloadId id);
   void after_change(WorkloadId id);
   void finish(WorkloadId id, bool succeeded);
   void remove_workload(WorkloadId id);

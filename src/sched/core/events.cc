@@ -382,7 +382,9 @@ Result<void> Core::on(const WorkloadAdopted& e) {
     if (!seen.insert({role_index, running.index}).second) return fail(ErrorCode::kAlreadyExists, what + ": is named twice");
     NodeRoom& room = rooms.try_emplace(node_id->second, node.free).first->second;
     const TaskClass& task = classes_.get(shape.classes[static_cast<std::size_t>(role_index)]);
+    // It runs there, so an unhealthy device or cores far away are facts, not reasons to refuse.
     NodeRoom visible = room;
+    for (DeviceState& d : visible.devices) d.healthy = true;
     if (!running.devices.empty()) {
       for (std::size_t d = 0; d < visible.devices.size(); ++d) {
         const auto& ids = running.devices;
@@ -395,6 +397,11 @@ Result<void> Core::on(const WorkloadAdopted& e) {
       }
     }
     auto placement = choose(task, visible, DeviceChoice::kBestFit);
+    if (!placement && task.numa_required) {
+      TaskClass anywhere = task;
+      anywhere.numa_required = false;
+      placement = choose(anywhere, visible, DeviceChoice::kBestFit);
+    }
     if (!placement) {
       const Fit why = room_fit(task, visible);
       return fail(ErrorCode::kConflict, what + ": does not fit on node '" + running.node + "' as it is (" +

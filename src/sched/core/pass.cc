@@ -20,7 +20,8 @@ void Pass::offer(BucketId id, std::int32_t stage) {
   if (bucket.entries.empty()) return;
   Requirement& requirement = core_.pending_.requirement(bucket.requirement);
   Requirement::InPool& in = requirement.in(bucket.pool);
-  if (in.stage != stage || in.failed_at == pool_.state().release_version) return;
+  // Those of earlier stages too: a workload that has just started asks for more where it runs.
+  if (in.stage > stage || in.failed_at == pool_.state().release_version) return;
   if (!core_.quick_fit(pool_, requirement)) {
     in.failed_at = pool_.state().release_version;
     return;

@@ -108,8 +108,30 @@ void Core::stop_all(WorkloadId id) {
   }
 }
 
+// 5.3: of a semi-preemptible role as many running tasks count as non-preemptible as its minimum
+// says, lowest first, whichever of them started as extras.
+void Core::settle_minimum(WorkloadId id) {
+  WorkloadRecord& w = workloads_.get(id);
+  const Shape& shape = shapes_.get(w.shape);
+  if (shape.preemptibility != Preemptibility::kSemiPreemptible || shape.independent) return;
+  for (std::size_t r = 0; r < w.roles.size(); ++r) {
+    const TaskClass& task = classes_.get(shape.classes[r]);
+    std::int32_t left = shape.roles[r].min;
+    for (TaskSlot& slot : w.roles[r].tasks) {
+      if (slot.state != TaskState::kRunning) continue;
+      const bool counts = left-- > 0;
+      if (slot.non_preemptible == counts) continue;
+      queues_.charge(w.pool, w.queue, amounts(task, slot.charge_gpu), -1, slot.non_preemptible, slot.cost_rate, now_);
+      slot.non_preemptible = counts;
+      queues_.charge(w.pool, w.queue, amounts(task, slot.charge_gpu), 1, slot.non_preemptible, slot.cost_rate, now_);
+      pools_[w.pool.index()]->full_pass = true;
+    }
+  }
+}
+
 // Requires: wants are withdrawn. The workload is over, or wants something again.
 void Core::after_change(WorkloadId id) {
+  settle_minimum(id);
   WorkloadRecord& w = workloads_.get(id);
   const Shape& shape = shapes_.get(w.shape);
   if (shape.independent) {

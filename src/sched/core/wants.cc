@@ -143,7 +143,7 @@ void Core::add_entry(WorkloadId id, EntryKind kind, std::int32_t role, std::int3
   entry.kind = kind;
   bool fresh = false;
   entry.requirement =
-      pending_.intern({kind, w.shape, role, tasks, alone ? id : WorkloadId{}}, fresh);
+      pending_.intern({kind, w.shape, role, tasks, alone ? id : WorkloadId{}, w.pool.valid()}, fresh);
   Requirement& requirement = pending_.requirement(entry.requirement);
   if (fresh) {
     requirement.kind = kind;

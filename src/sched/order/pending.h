@@ -72,7 +72,9 @@ struct Bucket {
 
 class PendingSet {
  public:
-  using Key = std::tuple<EntryKind, ShapeId, std::int32_t, std::int32_t, WorkloadId>;
+  // Kind, shape, role, tasks, the workload if alone, and whether a pool is chosen already: such a
+  // workload is not tried in the order of its pool list any more.
+  using Key = std::tuple<EntryKind, ShapeId, std::int32_t, std::int32_t, WorkloadId, bool>;
 
   // The requirement of this key; `fresh` tells that its needs have to be filled in.
   RequirementId intern(const Key& key, bool& fresh);

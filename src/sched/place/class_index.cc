@@ -76,11 +76,15 @@ bool ClassIndex::evaluate(std::uint32_t slot) {
     leaf.empty_slots = now;
   }
   Fit now;
-  if (leaf.empty_slots > 0 || !node.usable()) {
+  if (!node.usable()) {
     now = fit(*task_, node);
+  } else if (leaf.empty_slots > 0) {
+    // Labels, taints and hardware let it pass already. What the devices have free in sum says no
+    // soonest on a busy cluster.
+    now = node.free_milli < task_->milli * task_->gpu_count ? Fit{0, Filter::kGpu}
+                                                            : room_fit(*task_, node.free);
   } else {
-    now = {0, static_filter(*task_, node)};
-    if (now.rejected_by == Filter::kFits) now = room_fit(*task_, node.empty);
+    now = empty_fit(*task_, node);
   }
   --rejected_[static_cast<std::size_t>(leaf.rejected_by)];
   leaf.rejected_by = now.rejected_by;
