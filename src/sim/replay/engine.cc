@@ -286,6 +286,7 @@ Result<bool> ReplayEngine::start(CoreDriver::Start&& start) {
 }
 
 Result<void> ReplayEngine::settle() {
+  int stage = 0;
   while (true) {
     bool refused = false;
     for (CoreDriver::Start& one : real_.decide(now_)) {
@@ -294,15 +295,9 @@ Result<void> ReplayEngine::settle() {
     }
     if (refused) continue;
     if (!shadow_) break;
-    // Somebody who should run found no room among those who stayed: place everybody anew, once.
-    const bool missing = std::any_of(active_.begin(), active_.end(), [&](std::uint32_t n) {
-      return chosen_[n] && jobs_[n].phase == JobPhase::kWaiting;
-    });
-    if (!missing) break;
-    std::fill(chosen_.begin(), chosen_.end(), false);
-    for (const std::uint32_t n : active_) {
-      if (jobs_[n].phase == JobPhase::kRunning) FAIRLEAD_TRY(requeue(n, false));
-    }
+    if (stage == 2) break;
+    FAIRLEAD_ASSIGN(const bool again, make_room(++stage));
+    if (!again) break;
   }
   close_instant();
   ledger_.sample(now_);

@@ -47,6 +47,9 @@ class ReplayEngine {
   // is who should.
   Result<void> choose();
   Result<void> refresh_order();
+  // If somebody who should run found no room among those who stayed, requeues, in stage 1, the jobs
+  // that come after him, in stage 2 all. False: nobody is missing.
+  Result<bool> make_room(int stage);
   // Lets the core start what may start; ends the instant.
   Result<void> settle();
   Result<bool> start(CoreDriver::Start&& start);  // false: refused outside the core

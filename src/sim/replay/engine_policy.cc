@@ -1,5 +1,7 @@
 // The replay's preemptive policies: who should run, asked of a shadow core.
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "sim/replay/engine.h"
 
@@ -37,6 +39,23 @@ Result<void> ReplayEngine::choose() {
     if (jobs_[n].phase == JobPhase::kRunning && !chosen_[n]) FAIRLEAD_TRY(requeue(n, false));
   }
   return {};
+}
+
+Result<bool> ReplayEngine::make_room(int stage) {
+  const auto place = [&](std::uint32_t n) {
+    return std::pair(-trace_[n].priority, jobs_[n].order_key);
+  };
+  std::optional<std::pair<std::int32_t, std::int64_t>> first;
+  for (const std::uint32_t n : active_) {
+    if (!chosen_[n] || jobs_[n].phase != JobPhase::kWaiting) continue;
+    if (!first || place(n) < *first) first = place(n);
+  }
+  if (!first) return false;
+  for (const std::uint32_t n : active_) {
+    if (jobs_[n].phase != JobPhase::kRunning) continue;
+    if (stage == 2 || place(n) > *first) FAIRLEAD_TRY(requeue(n, false));
+  }
+  return true;
 }
 
 }  // namespace fairlead::sim

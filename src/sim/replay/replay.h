@@ -3,9 +3,9 @@
 // Time jumps from event to event: jobs arrive, finish, are stopped; nodes and devices fail and are
 // repaired; starts are refused and tried again. Policies that stop running jobs ask a second core,
 // a shadow in which everything waits, who should run; the jobs that should not are requeued in the
-// real core, which then decides where the others go. Only if that does not start them all is
-// everything placed anew. A job that is put back on the nodes it held in the same instant was not
-// touched.
+// real core, which then decides where the others go. If that does not start them all, first those
+// that come after the missing one are placed anew, then everything. A job that is put back on the
+// nodes it held in the same instant was not touched.
 //
 // Deterministic: same arguments, same result (core_seconds apart).
 #pragma once
