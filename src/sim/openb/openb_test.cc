@@ -79,8 +79,11 @@ TEST(OpenbFill, EveryPolicyFillsAndSameSeedGivesTheSame) {
     ASSERT_TRUE(a && b) << policy << (a ? "" : a.error().text());
     EXPECT_EQ(a->unallocated_percent, b->unallocated_percent) << policy;
     EXPECT_EQ(a->fragmentation_percent, b->fragmentation_percent) << policy;
-    EXPECT_LT(a->unallocated_percent[130], 40) << policy;
-    EXPECT_GE(a->unallocated_percent[130], 0) << policy;
+    // Large pods on a small cluster: not every percent has an event.
+    std::size_t last = kArrivedPercents - 1;
+    while (a->unallocated_percent[last] < 0) --last;
+    EXPECT_GT(last, 120u);
+    EXPECT_LT(a->unallocated_percent[last], 40) << policy;
   }
   EXPECT_FALSE(run_openb_fill(input, "magic", 42).has_value());
 }
