@@ -2,11 +2,12 @@
 // for the core's own state the moment it is returned.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "model/units.h"
 #include "sched/ids.h"

@@ -17,30 +17,62 @@
 namespace fairlead::sched {
 
 // The cluster's topology levels, widest first, without the host. Before the first node.
-struct TopologyDefined { std::vector<std::string> levels; };
+struct TopologyDefined {
+  std::vector<std::string> levels;
+};
 // A device class must be defined before a node has devices of it; it cannot change afterwards.
-struct DeviceClassDefined { DeviceClass device_class; };
-struct PoolDefined { PoolSpec pool; };           // new or changed
-struct NodeUpserted { NodeSpec node; };          // new, or changed labels, pool, capacity, devices
-struct NodeRemoved { std::string node; };        // its tasks are lost
-struct NodeConditionChanged { std::string node; bool ready = true; bool schedulable = true; };
-struct DeviceHealthChanged { std::string node; std::string device; DeviceHealth health; };
-struct QueueUpserted { QueueSpec queue; };       // new or changed quota, limit, weight, rank, …
-struct QueueRemoved { std::string queue; };      // must hold nothing
-struct WorkloadSubmitted { WorkloadSpec workload; };
+struct DeviceClassDefined {
+  DeviceClass device_class;
+};
+struct PoolDefined {
+  PoolSpec pool;
+};  // new or changed
+struct NodeUpserted {
+  NodeSpec node;
+};  // new, or changed labels, pool, capacity, devices
+struct NodeRemoved {
+  std::string node;
+};  // its tasks are lost
+struct NodeConditionChanged {
+  std::string node;
+  bool ready = true;
+  bool schedulable = true;
+};
+struct DeviceHealthChanged {
+  std::string node;
+  std::string device;
+  DeviceHealth health;
+};
+struct QueueUpserted {
+  QueueSpec queue;
+};  // new or changed quota, limit, weight, rank, …
+struct QueueRemoved {
+  std::string queue;
+};  // must hold nothing
+struct WorkloadSubmitted {
+  WorkloadSpec workload;
+};
 
 // A workload that already runs, told at start-up or found in the cluster: takes what it holds
 // without passing gates. Tasks that are not named as running are pending.
-struct WorkloadAdopted { WorkloadEntry entry; };
+struct WorkloadAdopted {
+  WorkloadEntry entry;
+};
 
-struct RoleChange { std::string role; std::optional<std::int32_t> count; std::optional<std::int32_t> min; };
+struct RoleChange {
+  std::string role;
+  std::optional<std::int32_t> count;
+  std::optional<std::int32_t> min;
+};
 struct WorkloadChanged {
   std::string workload;
   std::optional<std::int32_t> priority;
   std::optional<std::int64_t> order_key;
   std::vector<RoleChange> roles;
 };
-struct WorkloadRemoved { std::string workload; };  // cancelled, or its owner says it is over
+struct WorkloadRemoved {
+  std::string workload;
+};  // cancelled, or its owner says it is over
 
 enum class TaskOutcome : std::uint8_t {
   kSucceeded,  // done; not started again
@@ -55,16 +87,25 @@ struct TaskEnded {
 };
 
 // All of its tasks were stopped from outside; it waits again with its place kept (7.8).
-struct WorkloadRequeued { std::string workload; };
+struct WorkloadRequeued {
+  std::string workload;
+};
 
 // The engine could not start what was decided (bind refused, image pull): the tasks are pending
 // again and the workload is not tried before `retry_at` (4.3).
-struct StartRefused { std::string workload; Instant retry_at; };
+struct StartRefused {
+  std::string workload;
+  Instant retry_at;
+};
 
 // The mix of requests that placement scores against (6.2), stated instead of observed: task
 // requests with how often each occurs. Replaces what was observed so far.
 struct MixStated {
-  struct Entry { TaskRequest request; Constraints constraints; std::int64_t count = 1; };
+  struct Entry {
+    TaskRequest request;
+    Constraints constraints;
+    std::int64_t count = 1;
+  };
   std::vector<Entry> entries;
 };
 

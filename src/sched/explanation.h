@@ -16,31 +16,31 @@
 namespace fairlead::sched {
 
 enum class ReasonCode : std::uint8_t {
-  kOverLimit,              // 5.1
-  kNonPreemptibleQuota,    // 5.2, 5.3
-  kBudgetSpent,            // 5.4
-  kOutsideWindow,          // 5.4
-  kBackingOff,             // 4.3
-  kPoolMissing,            // 6.1: none of its pools exists, or they have no nodes
-  kNoRoom,                 // 6.1: fewer tasks fit than the gang needs
-  kNoDomain,               // 6.1, 6.4: no domain of the required level has the room
-  kSearchRanOut,           // 7.6: the counted steps were used up before an answer was sure
-  kWaiting,                // not tried yet since the last change
+  kOverLimit,            // 5.1
+  kNonPreemptibleQuota,  // 5.2, 5.3
+  kBudgetSpent,          // 5.4
+  kOutsideWindow,        // 5.4
+  kBackingOff,           // 4.3
+  kPoolMissing,          // 6.1: none of its pools exists, or they have no nodes
+  kNoRoom,               // 6.1: fewer tasks fit than the gang needs
+  kNoDomain,             // 6.1, 6.4: no domain of the required level has the room
+  kSearchRanOut,         // 7.6: the counted steps were used up before an answer was sure
+  kWaiting,              // not tried yet since the last change
 };
 
 std::string_view reason_code_name(ReasonCode code);  // "over-limit", "no-room", …
 
 enum class ChangeKind : std::uint8_t {
-  kRaiseLimit,      // target: queue; resource, amount: the new limit
-  kRaiseQuota,      // target: queue; resource, amount: the new quota
-  kMakePreemptible, // target: workload
-  kFreeOnNode,      // target: node; what to free there, in text
-  kAddNodes,        // target: a node to copy; amount: how many empty ones like it
-  kLowerRequest,    // target: role; resource, amount: per task
-  kLowerCount,      // target: role; amount: the new minimum (and count)
-  kRelaxTopology,   // target: role or workload: drop the required level
-  kWaitUntil,       // at
-  kUncordon,        // target: node: make it ready and schedulable
+  kRaiseLimit,       // target: queue; resource, amount: the new limit
+  kRaiseQuota,       // target: queue; resource, amount: the new quota
+  kMakePreemptible,  // target: workload
+  kFreeOnNode,       // target: node; what to free there, in text
+  kAddNodes,         // target: a node to copy; amount: how many empty ones like it
+  kLowerRequest,     // target: role; resource, amount: per task
+  kLowerCount,       // target: role; amount: the new minimum (and count)
+  kRelaxTopology,    // target: role or workload: drop the required level
+  kWaitUntil,        // at
+  kUncordon,         // target: node: make it ready and schedulable
 };
 
 std::string_view change_kind_name(ChangeKind kind);
@@ -62,25 +62,26 @@ struct FilterCount {
 
 struct Reason {
   ReasonCode code = ReasonCode::kWaiting;
-  std::string rule;      // "5.1"
+  std::string rule;  // "5.1"
   bool never = false;
   std::string pool;
-  std::string subject;   // queue, role or topology level that is in the way
-  std::string resource;  // "gpu", "cpu", …; empty if not about one
-  std::int64_t asked = 0;      // in the resource's unit, or in tasks for kNoRoom and kNoDomain
+  std::string subject;     // queue, role or topology level that is in the way
+  std::string resource;    // "gpu", "cpu", …; empty if not about one
+  std::int64_t asked = 0;  // in the resource's unit, or in tasks for kNoRoom and kNoDomain
   std::int64_t available = 0;
-  std::vector<std::string> holders;  // who holds what is missing: workloads, largest first, at most 5
+  std::vector<std::string>
+      holders;  // who holds what is missing: workloads, largest first, at most 5
   std::vector<FilterCount> filters;
-  std::string text;      // one sentence for a person
+  std::string text;  // one sentence for a person
   std::optional<Change> cheapest;
 };
 
 struct Explanation {
   std::string workload;
-  bool never = false;  // every way is closed whatever others do
-  std::vector<Reason> reasons;  // of all its pools, decisive one first
+  bool never = false;              // every way is closed whatever others do
+  std::vector<Reason> reasons;     // of all its pools, decisive one first
   std::optional<Change> cheapest;  // the single change that would start it
-  std::string text() const;  // the reasons' sentences, one a line
+  std::string text() const;        // the reasons' sentences, one a line
 };
 
 }  // namespace fairlead::sched

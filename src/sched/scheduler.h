@@ -51,8 +51,8 @@ class Scheduler {
 
   // Takes one event. On an error nothing has changed. Errors: kNotFound, kAlreadyExists,
   // kInvalidArgument, kConflict, each naming the thing; kImpossible for a submitted workload that
-  // the present nodes could not start even if they were empty (10.1), with the nearest request that fits.
-  // Requires: `now` does not go back between calls.
+  // the present nodes could not start even if they were empty (10.1), with the nearest request that
+  // fits. Requires: `now` does not go back between calls.
   Result<void> apply(Instant now, const Event& event);
 
   // Starts everything that may start now, in service order. At rest, a second call without an event
@@ -81,8 +81,8 @@ class Scheduler {
   std::vector<std::string> queue_names() const;     // parents before children, by creation
   std::vector<std::string> node_names() const;      // by creation
   std::vector<std::string> pool_names() const;      // by creation
-  std::size_t pending_count() const;  // workloads with nothing running
-  std::size_t running_count() const;  // workloads with something running
+  std::size_t pending_count() const;                // workloads with nothing running
+  std::size_t running_count() const;                // workloads with something running
 
   // Recomputes from the parts what is kept incrementally and compares (I1, I2, I3, I11). Error:
   // kFailed, naming the first difference. Cost: O(everything).

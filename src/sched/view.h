@@ -30,8 +30,8 @@ struct WorkloadView {
   std::string queue;
   std::string pool;  // where it runs; empty while pending
   WorkloadState state = WorkloadState::kPending;
-  std::int32_t running = 0;    // tasks
-  std::int32_t wanted = 0;     // tasks wanted now, the running ones included
+  std::int32_t running = 0;  // tasks
+  std::int32_t wanted = 0;   // tasks wanted now, the running ones included
   std::int32_t succeeded = 0;
   std::int32_t failures = 0;
   Instant submitted;
@@ -46,7 +46,7 @@ struct QueueView {
   std::string parent;
   Amounts allocated;
   Amounts non_preemptible;
-  Amounts requested;   // allocated + pending demand
+  Amounts requested;  // allocated + pending demand
   Amounts fair_share;
   Amounts quota;
   Amounts limit;
@@ -74,7 +74,7 @@ struct NodeView {
 
 struct PoolView {
   std::string name;
-  Amounts capacity;   // of ready, schedulable nodes and healthy devices
+  Amounts capacity;  // of ready, schedulable nodes and healthy devices
   Amounts allocated;
 };
 

@@ -99,7 +99,8 @@ class Core {
   Result<void> on(const MixStated& e);
   Result<void> on(const TimePassed&) { return {}; }
   Result<void> check_spec(const WorkloadSpec& spec) const;
-  Result<void> check_goal(const WorkloadSpec& spec, const TopologyGoal& goal, const std::string& what) const;
+  Result<void> check_goal(const WorkloadSpec& spec, const TopologyGoal& goal,
+                          const std::string& what) const;
   Result<void> check_possible(const WorkloadSpec& spec);
   WorkloadId add_workload(const WorkloadSpec& spec);
   void observe(const Shape& shape);
@@ -124,6 +125,7 @@ class Core {
   Result<void> on(const TaskEnded& e);
   Result<void> on(const WorkloadRequeued& e);
   Result<void> on(const StartRefused& e);
+  void note_held(PoolId pool, QueueId queue);
   void start_task(WorkloadId id, PoolId pool, TaskPlacement placement, bool non_preemptible);
   void stop_task(WorkloadId id, std::int32_t role, std::int32_t index, TaskState then);
   void stop_all(WorkloadId id);
@@ -142,14 +144,16 @@ class Core {
   ResourceVector least_charge(PoolCore& pool, TaskClassId task_class) const;
   bool charge_varies(const PoolCore& pool, TaskClassId task_class) const;
   const ResourceVector& demand_in(Requirement& requirement, PoolId pool);
-  std::int64_t gpu_charge(const PoolCore& pool, const TaskClass& task, const TaskPlacement& placement) const;
-  std::int64_t cost_rate(const PoolCore& pool, const TaskClass& task, const TaskPlacement& placement) const;
+  std::int64_t gpu_charge(const PoolCore& pool, const TaskClass& task,
+                          const TaskPlacement& placement) const;
+  std::int64_t cost_rate(const PoolCore& pool, const TaskClass& task,
+                         const TaskPlacement& placement) const;
   ResourceVector amounts(const TaskClass& task, std::int64_t gpu) const;
   std::int64_t minus_priority(const WorkloadRecord& w, PoolId pool) const;
   EntryKey entry_key(WorkloadId id, const Entry& entry) const;
   std::int32_t wanted(const WorkloadRecord& w, const Shape& shape, std::size_t role) const;
-  std::vector<std::int32_t> pending_indices(const WorkloadRecord& w, const Shape& shape, std::size_t role,
-                                            std::int32_t most) const;
+  std::vector<std::int32_t> pending_indices(const WorkloadRecord& w, const Shape& shape,
+                                            std::size_t role, std::int32_t most) const;
   bool has_goal(const Shape& shape, std::size_t role) const;
   void rekey_aged(PoolId pool);
 
@@ -159,8 +163,10 @@ class Core {
   bool quick_fit(PoolCore& pool, const Requirement& requirement);
   enum class Attempt : std::uint8_t { kStarted, kNoRoom, kGateShut };
   Attempt attempt(PoolCore& pool, BucketId bucket, WorkloadId id);
-  GangRequest request_for(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement) const;
-  std::vector<SlotRange> ranges_for(PoolCore& pool, const WorkloadRecord& w, const Shape& shape) const;
+  GangRequest request_for(PoolCore& pool, const WorkloadRecord& w,
+                          const Requirement& requirement) const;
+  std::vector<SlotRange> ranges_for(PoolCore& pool, const WorkloadRecord& w,
+                                    const Shape& shape) const;
   Goal compile(const PoolCore& pool, const TopologyGoal& goal) const;
   GangOutcome place(PoolCore& pool, const WorkloadRecord& w, GangRequest& request);
   bool within_gates(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
@@ -185,7 +191,8 @@ class Core {
   std::map<std::string, PoolId> pool_by_name_;
   // Workloads that back off, by when they may be tried again.
   std::priority_queue<std::pair<Instant, WorkloadId>, std::vector<std::pair<Instant, WorkloadId>>,
-                      std::greater<>> backing_off_;
+                      std::greater<>>
+      backing_off_;
   std::vector<Decision> decisions_;  // made by apply(), handed out by the next decide()
   std::size_t running_workloads_ = 0;
   std::int64_t next_sequence_ = 0;

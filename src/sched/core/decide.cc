@@ -1,4 +1,5 @@
-// One decision: pools in the order of their definition, stage by stage of the workloads' pool lists.
+// One decision: pools in the order of their definition, stage by stage of the workloads' pool
+// lists.
 #include <algorithm>
 
 #include "base/check.h"
@@ -30,7 +31,8 @@ void Core::divide(PoolCore& pool) {
   if (pool.state().spec.k_value_milli > 0) {
     usage.assign(resources_.size(), std::vector<std::int64_t>(queues_.size(), 0));
     for (std::size_t r = 0; r < usage.size(); ++r) {
-      for (std::size_t q = 0; q < queues_.size(); ++q) usage[r][q] = pool.usage.usage_ppb(now_, q, r);
+      for (std::size_t q = 0; q < queues_.size(); ++q)
+        usage[r][q] = pool.usage.usage_ppb(now_, q, r);
     }
   }
   queues_.divide(pool.state().id, pool.state().capacity, pool.state().spec.k_value_milli, usage);
@@ -58,7 +60,8 @@ std::vector<Decision> Core::decide(Instant now) {
     ensure_ordered(*pool);
     divide(*pool);
     for (const BucketId b : list) {
-      stages = std::max(stages, 1 + pending_.requirement(pending_.bucket(b).requirement).in(id).stage);
+      stages =
+          std::max(stages, 1 + pending_.requirement(pending_.bucket(b).requirement).in(id).stage);
     }
   }
   for (std::int32_t stage = 0; stage < stages; ++stage) {
@@ -89,7 +92,8 @@ Instant Core::next_wakeup() {
   return next;
 }
 
-// Whether each class alone has enough places. Cost: O(classes of the requirement) beside catching up.
+// Whether each class alone has enough places. Cost: O(classes of the requirement) beside catching
+// up.
 bool Core::quick_fit(PoolCore& pool, const Requirement& requirement) {
   return std::all_of(requirement.needs.begin(), requirement.needs.end(), [&](const auto& need) {
     return pool.placement->index(need.first).total() >= need.second;
@@ -107,7 +111,8 @@ Goal Core::compile(const PoolCore& pool, const TopologyGoal& goal) const {
 
 namespace {
 
-// The range that a goal confines further tasks to, given one that runs. The whole pool if it does not.
+// The range that a goal confines further tasks to, given one that runs. The whole pool if it does
+// not.
 SlotRange pin(const PoolCore& pool, const Goal& goal, const NodeState& node) {
   if (goal.within == kWholePool || node.pool != pool.state().id) return pool.state().all();
   const SlotRange range = pool.state().domain_of(goal.within, node.slot);
@@ -118,7 +123,7 @@ SlotRange pin(const PoolCore& pool, const Goal& goal, const NodeState& node) {
 
 // Where the workload's next tasks may lie, best first: all of the pool, or near what runs already.
 std::vector<SlotRange> Core::ranges_for(PoolCore& pool, const WorkloadRecord& w,
-                                                   const Shape& shape) const {
+                                        const Shape& shape) const {
   const Goal goal = compile(pool, shape.topology);
   if (w.running == 0 || (goal.within == kWholePool && goal.prefer == kWholePool)) {
     return {pool.state().all()};
@@ -140,7 +145,7 @@ std::vector<SlotRange> Core::ranges_for(PoolCore& pool, const WorkloadRecord& w,
 }
 
 GangRequest Core::request_for(PoolCore& pool, const WorkloadRecord& w,
-                                         const Requirement& requirement) const {
+                              const Requirement& requirement) const {
   const Shape& shape = shapes_.get(w.shape);
   GangRequest request;
   request.range = pool.state().all();
@@ -149,8 +154,8 @@ GangRequest Core::request_for(PoolCore& pool, const WorkloadRecord& w,
     if (requirement.role >= 0 && static_cast<std::size_t>(requirement.role) != r) continue;
     const RoleSpec& spec = shape.roles[r];
     const RoleProgress& progress = w.roles[r];
-    const std::int32_t n =
-        requirement.role >= 0 ? requirement.tasks : spec.min - progress.running - progress.succeeded;
+    const std::int32_t n = requirement.role >= 0 ? requirement.tasks
+                                                 : spec.min - progress.running - progress.succeeded;
     if (n <= 0) continue;
     GangRole role;
     role.role = static_cast<std::int32_t>(r);
@@ -186,7 +191,7 @@ GangOutcome Core::place(PoolCore& pool, const WorkloadRecord& w, GangRequest& re
 
 // 5.1, 5.2 with what the devices really cost (2.3, 2.7), where that depends on where tasks land.
 bool Core::within_gates(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
-                                   const GangRequest& request, const std::vector<TaskPlacement>& tasks) {
+                        const GangRequest& request, const std::vector<TaskPlacement>& tasks) {
   ResourceVector demand;
   for (const TaskPlacement& t : tasks) {
     const auto role = std::find_if(request.roles.begin(), request.roles.end(),
@@ -210,15 +215,17 @@ Core::Attempt Core::attempt(PoolCore& pool, BucketId bucket_id, WorkloadId id) {
   GangOutcome outcome = place(pool, w, request);
   requirement.in(bucket.pool).ran_out = outcome.verdict == GangVerdict::kRanOut;
   if (outcome.verdict != GangVerdict::kPlaced) return Attempt::kNoRoom;
-  const bool varies = std::any_of(requirement.needs.begin(), requirement.needs.end(),
-                                  [&](const auto& need) { return charge_varies(pool, need.first); });
+  const bool varies =
+      std::any_of(requirement.needs.begin(), requirement.needs.end(),
+                  [&](const auto& need) { return charge_varies(pool, need.first); });
   if (varies && !within_gates(pool, w, requirement, request, outcome.tasks)) {
     GangPlacer::release(*pool.placement, request, outcome.tasks);
     if (!place_cheaper(pool, w, requirement, request, outcome)) return Attempt::kGateShut;
   }
   // Copies: committing withdraws the entry, and with it perhaps bucket and requirement.
   const bool non_preemptible = requirement.non_preemptible;
-  const bool growth = requirement.kind == EntryKind::kExtra || (requirement.role >= 0 && w.running > 0);
+  const bool growth =
+      requirement.kind == EntryKind::kExtra || (requirement.role >= 0 && w.running > 0);
   const PoolId pool_id = bucket.pool;
   withdraw_wants(id);
   Started started{id, pool_id, growth, outcome.tasks};
@@ -230,7 +237,7 @@ Core::Attempt Core::attempt(PoolCore& pool, BucketId bucket_id, WorkloadId id) {
 
 // The dear device classes are ruled out one after the other until the gates admit the charge.
 bool Core::place_cheaper(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
-                                    const GangRequest& request, GangOutcome& outcome) {
+                         const GangRequest& request, GangOutcome& outcome) {
   std::vector<std::pair<std::int64_t, std::size_t>> by_rate;
   for (std::size_t c = 0; c < pool.devices.size(); ++c) {
     if (pool.devices[c] == 0) continue;
@@ -238,7 +245,8 @@ bool Core::place_cheaper(PoolCore& pool, const WorkloadRecord& w, const Requirem
     for (const GangRole& role : request.roles) {
       const TaskClass& task = classes_.get(role.task_class);
       if (!task.needs_gpu() || !task.on_device[c].allowed) continue;
-      dearest = std::max(dearest, task.on_device[c].charge_milli * (c < pool.rates.size() ? pool.rates[c] : kMilli));
+      dearest = std::max(dearest, task.on_device[c].charge_milli *
+                                      (c < pool.rates.size() ? pool.rates[c] : kMilli));
     }
     by_rate.emplace_back(dearest, c);
   }
@@ -252,7 +260,8 @@ bool Core::place_cheaper(PoolCore& pool, const WorkloadRecord& w, const Requirem
     std::sort(names.begin(), names.end());
     GangRequest confined = request;
     for (GangRole& role : confined.roles) {
-      if (classes_.get(role.task_class).needs_gpu()) role.task_class = classes_.confined(role.task_class, names);
+      if (classes_.get(role.task_class).needs_gpu())
+        role.task_class = classes_.confined(role.task_class, names);
     }
     outcome = place(pool, w, confined);
     if (outcome.verdict != GangVerdict::kPlaced) return false;

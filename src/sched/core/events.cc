@@ -25,9 +25,12 @@ Error bad(const WorkloadSpec& spec, std::string field, std::string message, std:
 Result<void> check_request(const WorkloadSpec& spec, const RoleSpec& role) {
   const std::string at = "roles[" + role.name + "].";
   const GpuRequest& gpu = role.request.gpu;
-  if (!gpu.none() && gpu.count < 1) return fail(bad(spec, at + "gpu.count", "asks " + std::to_string(gpu.count) + " devices; at least 1"));
+  if (!gpu.none() && gpu.count < 1)
+    return fail(
+        bad(spec, at + "gpu.count", "asks " + std::to_string(gpu.count) + " devices; at least 1"));
   if (gpu.kind == GpuRequestKind::kPortion && (gpu.portion.value < 1 || gpu.portion.value > 999)) {
-    return fail(bad(spec, at + "gpu.portion", "a portion lies above 0 and below 1", "ask whole devices by number instead"));
+    return fail(bad(spec, at + "gpu.portion", "a portion lies above 0 and below 1",
+                    "ask whole devices by number instead"));
   }
   if (gpu.kind == GpuRequestKind::kMemory && gpu.memory.value < 1) {
     return fail(bad(spec, at + "gpu.memory", "device memory must be above 0 MiB"));
@@ -37,10 +40,13 @@ Result<void> check_request(const WorkloadSpec& spec, const RoleSpec& role) {
   }
   const bool fraction = gpu.kind == GpuRequestKind::kPortion || gpu.kind == GpuRequestKind::kMemory;
   if ((gpu.compute_limit || gpu.memory_limit) && !fraction) {
-    return fail(bad(spec, at + "gpu.limit", "a limit goes with a portion or a memory request only (2.4)"));
+    return fail(
+        bad(spec, at + "gpu.limit", "a limit goes with a portion or a memory request only (2.4)"));
   }
-  if (gpu.compute_limit && (gpu.compute_limit->value < gpu.portion.value || gpu.compute_limit->value > kMilli)) {
-    return fail(bad(spec, at + "gpu.limit", "the compute limit lies from the request to one device (2.4)"));
+  if (gpu.compute_limit &&
+      (gpu.compute_limit->value < gpu.portion.value || gpu.compute_limit->value > kMilli)) {
+    return fail(
+        bad(spec, at + "gpu.limit", "the compute limit lies from the request to one device (2.4)"));
   }
   if (gpu.memory_limit && gpu.memory_limit->value < gpu.memory.value) {
     return fail(bad(spec, at + "gpu.limit", "the memory limit lies at or above the request (2.4)"));
@@ -52,7 +58,8 @@ Result<void> check_request(const WorkloadSpec& spec, const RoleSpec& role) {
     return fail(bad(spec, at + "memory", "memory lies from 0 to 2^56 bytes"));
   }
   for (const auto& [name, amount] : role.request.extended) {
-    if (amount < 0 || amount > kMaxAmount) return fail(bad(spec, at + name, "an amount lies from 0 to 2^40"));
+    if (amount < 0 || amount > kMaxAmount)
+      return fail(bad(spec, at + name, "an amount lies from 0 to 2^40"));
   }
   return {};
 }
@@ -90,22 +97,27 @@ Result<void> Core::on(const TopologyDefined& e) {
 Result<void> Core::on(const DeviceClassDefined& e) {
   const DeviceClass& c = e.device_class;
   if (c.name.empty() || c.memory.value <= 0 || c.memory.value > kMaxAmount) {
-    return fail(ErrorCode::kInvalidArgument, "device class '" + c.name + "' needs a name and memory above 0 MiB");
+    return fail(ErrorCode::kInvalidArgument,
+                "device class '" + c.name + "' needs a name and memory above 0 MiB");
   }
   if (c.mig_memory_slices < 0 || c.mig_memory_slices > 16 || c.mig_compute_slices < 0) {
-    return fail(ErrorCode::kInvalidArgument, "device class '" + c.name + "' has from 0 to 16 MIG memory slices");
+    return fail(ErrorCode::kInvalidArgument,
+                "device class '" + c.name + "' has from 0 to 16 MIG memory slices");
   }
   for (const MigProfile& p : c.mig_profiles) {
-    bool legal = p.compute_slices >= 0 && p.memory_slices > 0 && p.memory.value > 0 && !p.starts.empty();
-    for (const std::int32_t s : p.starts) legal = legal && s >= 0 && s + p.memory_slices <= c.mig_memory_slices;
+    bool legal =
+        p.compute_slices >= 0 && p.memory_slices > 0 && p.memory.value > 0 && !p.starts.empty();
+    for (const std::int32_t s : p.starts)
+      legal = legal && s >= 0 && s + p.memory_slices <= c.mig_memory_slices;
     if (!legal) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "MIG profile '" + p.name + "' of '" + c.name + "' does not lie on the device's slices");
+      return fail(ErrorCode::kInvalidArgument, "MIG profile '" + p.name + "' of '" + c.name +
+                                                   "' does not lie on the device's slices");
     }
   }
   if (const DeviceClass* known = devices_.find(c.name)) {
     if (*known == c) return {};
-    return fail(ErrorCode::kConflict, "device class '" + c.name + "' is defined already, and differently",
+    return fail(ErrorCode::kConflict,
+                "device class '" + c.name + "' is defined already, and differently",
                 "give the other one a name of its own");
   }
   devices_.define(c);
@@ -119,12 +131,13 @@ Result<void> Core::on(const PoolDefined& e) {
   if (spec.name.empty()) return fail(ErrorCode::kInvalidArgument, "a pool needs a name");
   for (const auto& [name, rate] : spec.exchange_rates) {
     if (rate < 1 || rate > 1'000'000) {
-      return fail(ErrorCode::kInvalidArgument, "pool '" + spec.name + "': the exchange rate of '" + name +
-                                                   "' lies from 0.001 to 1000");
+      return fail(ErrorCode::kInvalidArgument, "pool '" + spec.name + "': the exchange rate of '" +
+                                                   name + "' lies from 0.001 to 1000");
     }
   }
   if (spec.usage_half_life.ms <= 0 || spec.usage_window_length.ms <= 0) {
-    return fail(ErrorCode::kInvalidArgument, "pool '" + spec.name + "': half-life and window lie above 0");
+    return fail(ErrorCode::kInvalidArgument,
+                "pool '" + spec.name + "': half-life and window lie above 0");
   }
   FAIRLEAD_ASSIGN(std::unique_ptr<Scorer> scorer, make_scorer(options_.placement, spec));
   PoolId id = find_pool(spec.name);
@@ -183,10 +196,12 @@ void Core::recharge(PoolId pool_id) {
         const TaskClass& task = classes_.get(shape.classes[r]);
         for (TaskSlot& slot : w.roles[r].tasks) {
           if (slot.state != TaskState::kRunning) continue;
-          queues_.charge(pool_id, w.queue, amounts(task, slot.charge_gpu), -1, slot.non_preemptible, slot.cost_rate, now_);
+          queues_.charge(pool_id, w.queue, amounts(task, slot.charge_gpu), -1, slot.non_preemptible,
+                         slot.cost_rate, now_);
           slot.charge_gpu = gpu_charge(pool, task, slot.placement);
           slot.cost_rate = cost_rate(pool, task, slot.placement);
-          queues_.charge(pool_id, w.queue, amounts(task, slot.charge_gpu), 1, slot.non_preemptible, slot.cost_rate, now_);
+          queues_.charge(pool_id, w.queue, amounts(task, slot.charge_gpu), 1, slot.non_preemptible,
+                         slot.cost_rate, now_);
         }
       }
     }
@@ -199,18 +214,28 @@ Result<void> Core::on(const QueueUpserted& e) {
   if (spec.name.empty()) return fail(ErrorCode::kInvalidArgument, "a queue needs a name");
   for (const auto& [pool, entitlements] : spec.pools) {
     for (const auto& [resource, x] : entitlements) {
-      const bool legal = x.quota >= kUnlimited && x.limit >= kUnlimited && x.over_quota_weight >= 0 &&
-                         x.over_quota_weight <= kMaxDivisionWeight && x.quota <= kMaxDivisible &&
-                         x.limit <= kMaxDivisible;
+      const bool legal = x.quota >= kUnlimited && x.limit >= kUnlimited &&
+                         x.over_quota_weight >= 0 && x.over_quota_weight <= kMaxDivisionWeight &&
+                         x.quota <= kMaxDivisible && x.limit <= kMaxDivisible;
       if (!legal) {
-        return fail(ErrorCode::kOutOfRange, "queue '" + spec.name + "': quota, limit or weight of " + resource +
+        return fail(ErrorCode::kOutOfRange, "queue '" + spec.name +
+                                                "': quota, limit or weight of " + resource +
                                                 " in pool '" + pool + "' is out of range");
       }
-      resources_.intern(resource);
     }
+  }
+  const QueueId present = queues_.find(spec.name);
+  const QueueId old_parent = present.valid() ? queues_.get(present).parent : QueueId{};
+  FAIRLEAD_TRY(queues_.upsert(spec, now_));
+  if (present.valid() && queues_.get(present).parent != old_parent) {
+    for (const auto& pool : pools_) {
+      for (const QueueId moved : {old_parent, present}) note_held(pool->state().id, moved);
+    }
+  }
+  for (const auto& [pool, entitlements] : spec.pools) {
+    for (const auto& [resource, x] : entitlements) resources_.intern(resource);
     pool_named(pool);
   }
-  FAIRLEAD_TRY(queues_.upsert(spec, pool_by_name_));
   queues_.refresh_entitlements();
   gates_follow_time_ = false;
   for (const QueueId q : queues_.parents_first()) {
@@ -235,7 +260,7 @@ Result<void> Core::on(const QueueRemoved& e) {
 }
 
 Result<void> Core::check_goal(const WorkloadSpec& spec, const TopologyGoal& goal,
-                                         const std::string& what) const {
+                              const std::string& what) const {
   const auto level = [&](const std::string& name) {
     if (name == "host") return static_cast<std::ptrdiff_t>(levels_.size());
     const auto it = std::find(levels_.begin(), levels_.end(), name);
@@ -245,10 +270,13 @@ Result<void> Core::check_goal(const WorkloadSpec& spec, const TopologyGoal& goal
     if (name->empty() || level(*name) >= 0) continue;
     std::string known;
     for (const std::string& l : levels_) known += l + ", ";
-    return fail(bad(spec, what, "no topology level is named '" + *name + "'; there are " + known + "host"));
+    return fail(
+        bad(spec, what, "no topology level is named '" + *name + "'; there are " + known + "host"));
   }
   if (!goal.within.empty() && !goal.prefer.empty() && level(goal.prefer) < level(goal.within)) {
-    return fail(bad(spec, what, "prefers '" + goal.prefer + "', which is wider than the required '" + goal.within + "'"));
+    return fail(bad(
+        spec, what,
+        "prefers '" + goal.prefer + "', which is wider than the required '" + goal.within + "'"));
   }
   return {};
 }
@@ -256,27 +284,31 @@ Result<void> Core::check_goal(const WorkloadSpec& spec, const TopologyGoal& goal
 Result<void> Core::check_spec(const WorkloadSpec& spec) const {
   if (spec.name.empty()) return fail(bad(spec, "name", "a workload needs a name"));
   if (workloads_.find(spec.name).valid()) {
-    return fail(ErrorCode::kAlreadyExists, "a workload is named '" + spec.name + "' already", "choose another name");
+    return fail(ErrorCode::kAlreadyExists, "a workload is named '" + spec.name + "' already",
+                "choose another name");
   }
   const QueueId queue = queues_.find(spec.queue);
   if (!queue.valid()) {
-    return fail(ErrorCode::kNotFound, "workload '" + spec.name + "' names the project '" + spec.queue +
-                                          "', which does not exist");
+    return fail(ErrorCode::kNotFound, "workload '" + spec.name + "' names the project '" +
+                                          spec.queue + "', which does not exist");
   }
   if (!queues_.leaf(queue)) {
-    return fail(bad(spec, "queue", "'" + spec.queue + "' has child queues; only leaves hold workloads"));
+    return fail(
+        bad(spec, "queue", "'" + spec.queue + "' has child queues; only leaves hold workloads"));
   }
   if (spec.pools.empty()) return fail(bad(spec, "pools", "names no node pool"));
   for (const std::string& pool : spec.pools) {
     if (!find_pool(pool).valid()) {
-      return fail(ErrorCode::kNotFound, "workload '" + spec.name + "' names the node pool '" + pool + "', which does not exist");
+      return fail(ErrorCode::kNotFound, "workload '" + spec.name + "' names the node pool '" +
+                                            pool + "', which does not exist");
     }
   }
   if (spec.roles.empty() || spec.roles.size() > kMostRoles) {
     return fail(bad(spec, "roles", "has from 1 to " + std::to_string(kMostRoles) + " roles"));
   }
   if (spec.independent_tasks() && (spec.roles.size() != 1 || spec.parallelism < 1)) {
-    return fail(bad(spec, "completions", "independent tasks are of one role, with a parallelism of at least 1"));
+    return fail(bad(spec, "completions",
+                    "independent tasks are of one role, with a parallelism of at least 1"));
   }
   if (spec.completions < 0 || spec.completions > kMostTasks || spec.backoff_limit < 0) {
     return fail(bad(spec, "completions", "lies from 0 to " + std::to_string(kMostTasks)));
@@ -285,12 +317,17 @@ Result<void> Core::check_spec(const WorkloadSpec& spec) const {
   std::int64_t tasks = 0;
   for (const RoleSpec& role : spec.roles) {
     const std::string at = "roles[" + role.name + "]";
-    if (!names.insert(role.name).second) return fail(bad(spec, at, "two roles are named '" + role.name + "'"));
+    if (!names.insert(role.name).second)
+      return fail(bad(spec, at, "two roles are named '" + role.name + "'"));
     if (role.count < 1 || role.count > kMostTasks) {
-      return fail(bad(spec, at + ".count", "count is " + std::to_string(role.count) + "; it lies from 1 to " + std::to_string(kMostTasks)));
+      return fail(bad(spec, at + ".count",
+                      "count is " + std::to_string(role.count) + "; it lies from 1 to " +
+                          std::to_string(kMostTasks)));
     }
     if (role.min < 0 || role.min > role.count) {
-      return fail(bad(spec, at + ".min", "min is " + std::to_string(role.min) + "; it lies from 0 to the count, " + std::to_string(role.count)));
+      return fail(bad(spec, at + ".min",
+                      "min is " + std::to_string(role.min) + "; it lies from 0 to the count, " +
+                          std::to_string(role.count)));
     }
     if (role.segment_size < 0) return fail(bad(spec, at + ".segment_size", "must not be negative"));
     tasks += role.count;
@@ -298,7 +335,8 @@ Result<void> Core::check_spec(const WorkloadSpec& spec) const {
     FAIRLEAD_TRY(check_goal(spec, role.topology, at + ".topology"));
     FAIRLEAD_TRY(check_goal(spec, role.segment_topology, at + ".segment_topology"));
   }
-  if (tasks > kMostTasks) return fail(bad(spec, "roles", "has more than " + std::to_string(kMostTasks) + " tasks"));
+  if (tasks > kMostTasks)
+    return fail(bad(spec, "roles", "has more than " + std::to_string(kMostTasks) + " tasks"));
   return check_goal(spec, spec.topology, "topology");
 }
 
@@ -366,20 +404,27 @@ Result<void> Core::on(const WorkloadAdopted& e) {
   PoolId pool_id;
   std::set<std::pair<std::int32_t, std::int32_t>> seen;
   for (const RunningTask& running : entry.running) {
-    const std::string what = "workload '" + entry.spec.name + "', running task " + running.role + "-" + std::to_string(running.index);
-    const auto role = std::find_if(shape.roles.begin(), shape.roles.end(), [&](const RoleSpec& r) { return r.name == running.role; });
-    if (role == shape.roles.end()) return fail(ErrorCode::kNotFound, what + ": there is no such role");
+    const std::string what = "workload '" + entry.spec.name + "', running task " + running.role +
+                             "-" + std::to_string(running.index);
+    const auto role = std::find_if(shape.roles.begin(), shape.roles.end(),
+                                   [&](const RoleSpec& r) { return r.name == running.role; });
+    if (role == shape.roles.end())
+      return fail(ErrorCode::kNotFound, what + ": there is no such role");
     const std::int32_t most = entry.spec.independent_tasks() ? entry.spec.completions : role->count;
     if (running.index < 0 || running.index >= most) {
-      return fail(ErrorCode::kOutOfRange, what + ": task numbers go from 0 to " + std::to_string(most - 1));
+      return fail(ErrorCode::kOutOfRange,
+                  what + ": task numbers go from 0 to " + std::to_string(most - 1));
     }
     const auto node_id = node_by_name_.find(running.node);
-    if (node_id == node_by_name_.end()) return fail(ErrorCode::kNotFound, what + ": no node is named '" + running.node + "'");
+    if (node_id == node_by_name_.end())
+      return fail(ErrorCode::kNotFound, what + ": no node is named '" + running.node + "'");
     const NodeState& node = nodes_[node_id->second.index()];
     if (!pool_id.valid()) pool_id = node.pool;
-    if (pool_id != node.pool) return fail(ErrorCode::kConflict, what + ": a workload runs in one pool");
+    if (pool_id != node.pool)
+      return fail(ErrorCode::kConflict, what + ": a workload runs in one pool");
     const auto role_index = static_cast<std::int32_t>(role - shape.roles.begin());
-    if (!seen.insert({role_index, running.index}).second) return fail(ErrorCode::kAlreadyExists, what + ": is named twice");
+    if (!seen.insert({role_index, running.index}).second)
+      return fail(ErrorCode::kAlreadyExists, what + ": is named twice");
     NodeRoom& room = rooms.try_emplace(node_id->second, node.free).first->second;
     const TaskClass& task = classes_.get(shape.classes[static_cast<std::size_t>(role_index)]);
     // It runs there, so an unhealthy device or cores far away are facts, not reasons to refuse.
@@ -392,8 +437,11 @@ Result<void> Core::on(const WorkloadAdopted& e) {
         if (!named) visible.devices[d].healthy = false;
       }
       for (const std::string& device : running.devices) {
-        const bool there = std::any_of(node.spec.devices.begin(), node.spec.devices.end(), [&](const DeviceSpec& d) { return d.id == device; });
-        if (!there) return fail(ErrorCode::kNotFound, what + ": node '" + running.node + "' has no device '" + device + "'");
+        const bool there = std::any_of(node.spec.devices.begin(), node.spec.devices.end(),
+                                       [&](const DeviceSpec& d) { return d.id == device; });
+        if (!there)
+          return fail(ErrorCode::kNotFound,
+                      what + ": node '" + running.node + "' has no device '" + device + "'");
       }
     }
     auto placement = choose(task, visible, DeviceChoice::kBestFit);
@@ -404,7 +452,8 @@ Result<void> Core::on(const WorkloadAdopted& e) {
     }
     if (!placement) {
       const Fit why = room_fit(task, visible);
-      return fail(ErrorCode::kConflict, what + ": does not fit on node '" + running.node + "' as it is (" +
+      return fail(ErrorCode::kConflict, what + ": does not fit on node '" + running.node +
+                                            "' as it is (" +
                                             std::string(filter_name(why.rejected_by)) + ")");
     }
     placement->role = role_index;
@@ -420,9 +469,10 @@ Result<void> Core::on(const WorkloadAdopted& e) {
   for (TaskPlacement& placement : placements) {
     const TaskClass& task = classes_.get(shape.classes[static_cast<std::size_t>(placement.role)]);
     const RoleSpec& role = shape.roles[static_cast<std::size_t>(placement.role)];
-    const bool non_preemptible = shape.preemptibility == Preemptibility::kNonPreemptible ||
-                                 (shape.preemptibility == Preemptibility::kSemiPreemptible &&
-                                  w.roles[static_cast<std::size_t>(placement.role)].running < role.min);
+    const bool non_preemptible =
+        shape.preemptibility == Preemptibility::kNonPreemptible ||
+        (shape.preemptibility == Preemptibility::kSemiPreemptible &&
+         w.roles[static_cast<std::size_t>(placement.role)].running < role.min);
     pools_[pool_id.index()]->state().take(placement.node, placement, task);
     start_task(id, pool_id, std::move(placement), non_preemptible);
   }
@@ -449,13 +499,18 @@ Result<void> Core::on(const WorkloadChanged& e) {
   spec.preemptibility = old_shape.preemptibility;
   spec.completions = old_shape.independent ? w.completions : 0;
   for (const RoleChange& change : e.roles) {
-    const auto role = std::find_if(spec.roles.begin(), spec.roles.end(), [&](const RoleSpec& r) { return r.name == change.role; });
-    if (role == spec.roles.end()) return fail(ErrorCode::kNotFound, "workload '" + e.workload + "' has no role '" + change.role + "'");
+    const auto role = std::find_if(spec.roles.begin(), spec.roles.end(),
+                                   [&](const RoleSpec& r) { return r.name == change.role; });
+    if (role == spec.roles.end())
+      return fail(ErrorCode::kNotFound,
+                  "workload '" + e.workload + "' has no role '" + change.role + "'");
     if (change.count) role->count = *change.count;
     if (change.min) role->min = *change.min;
     if (role->count < 1 || role->count > kMostTasks || role->min < 0 || role->min > role->count) {
-      return fail(ErrorCode::kInvalidArgument, "role '" + change.role + "' of '" + e.workload + "': min " + std::to_string(role->min) +
-                                                   " and count " + std::to_string(role->count) + " need 0 <= min <= count, 1 <= count");
+      return fail(ErrorCode::kInvalidArgument, "role '" + change.role + "' of '" + e.workload +
+                                                   "': min " + std::to_string(role->min) +
+                                                   " and count " + std::to_string(role->count) +
+                                                   " need 0 <= min <= count, 1 <= count");
     }
   }
   withdraw_wants(id);
@@ -469,7 +524,8 @@ Result<void> Core::on(const WorkloadChanged& e) {
     for (std::size_t i = tasks.size(); i-- > static_cast<std::size_t>(spec.roles[r].count);) {
       if (tasks[i].state != TaskState::kRunning) continue;
       stopped.tasks.emplace_back(static_cast<std::int32_t>(r), static_cast<std::int32_t>(i));
-      stop_task(id, static_cast<std::int32_t>(r), static_cast<std::int32_t>(i), TaskState::kPending);
+      stop_task(id, static_cast<std::int32_t>(r), static_cast<std::int32_t>(i),
+                TaskState::kPending);
     }
     if (tasks.size() > static_cast<std::size_t>(spec.roles[r].count)) {
       for (std::size_t i = static_cast<std::size_t>(spec.roles[r].count); i < tasks.size(); ++i) {

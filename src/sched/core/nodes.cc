@@ -32,7 +32,8 @@ PoolId Core::pool_named(const std::string& name) {
   return find_pool(name);
 }
 
-// The node's room when nobody is there and all is healthy. Error: kNotFound for an unknown device class.
+// The node's room when nobody is there and all is healthy. Error: kNotFound for an unknown device
+// class.
 Result<NodeRoom> Core::empty_room(const NodeSpec& spec) {
   NodeRoom room;
   room.cpu = spec.cpu.value;
@@ -46,9 +47,10 @@ Result<NodeRoom> Core::empty_room(const NodeSpec& spec) {
       sum += cell.cpu.value;
     }
     if (sum != spec.cpu.value) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "node '" + spec.name + "': the CPUs of its NUMA nodes add up to " + std::to_string(sum) +
-                      " milli-CPU, not to its " + std::to_string(spec.cpu.value));
+      return fail(ErrorCode::kInvalidArgument, "node '" + spec.name +
+                                                   "': the CPUs of its NUMA nodes add up to " +
+                                                   std::to_string(sum) + " milli-CPU, not to its " +
+                                                   std::to_string(spec.cpu.value));
     }
   }
   for (const DeviceSpec& d : spec.devices) {
@@ -125,11 +127,12 @@ void Core::lose_all(NodeId id) {
   while (!nodes_[id.index()].tasks.empty()) {
     // By workload name, so that the order does not depend on ids.
     const auto& tasks = nodes_[id.index()].tasks;
-    const auto first = std::min_element(tasks.begin(), tasks.end(), [&](const TaskRef& a, const TaskRef& b) {
-      const auto& x = workloads_.get(a.workload);
-      const auto& y = workloads_.get(b.workload);
-      return std::tie(x.sequence, a.role, a.index) < std::tie(y.sequence, b.role, b.index);
-    });
+    const auto first =
+        std::min_element(tasks.begin(), tasks.end(), [&](const TaskRef& a, const TaskRef& b) {
+          const auto& x = workloads_.get(a.workload);
+          const auto& y = workloads_.get(b.workload);
+          return std::tie(x.sequence, a.role, a.index) < std::tie(y.sequence, b.role, b.index);
+        });
     const TaskRef task = *first;
     withdraw_wants(task.workload);
     stop_task(task.workload, task.role, task.index, TaskState::kPending);
@@ -150,7 +153,8 @@ void Core::resettle(NodeId id, const std::vector<std::string>& old_devices) {
   std::vector<TaskRef> lost;
   for (const TaskRef& ref : tasks) {
     WorkloadRecord& w = workloads_.get(ref.workload);
-    const TaskClass& task = classes_.get(shapes_.get(w.shape).classes[static_cast<std::size_t>(ref.role)]);
+    const TaskClass& task =
+        classes_.get(shapes_.get(w.shape).classes[static_cast<std::size_t>(ref.role)]);
     TaskPlacement& placement = task_slot(w, ref.role, ref.index).placement;
     bool stays = true;
     TaskPlacement moved = placement;
@@ -234,8 +238,8 @@ Result<void> Core::on(const NodeUpserted& e) {
   count_capacity(node, -1);
   const PoolId old_pool = node.pool;
   const bool moved = node.pool != pool_id || node.spec.topology != spec.topology;
-  const bool other_gpus = device_ids(node.spec) != device_ids(spec) ||
-                          node.empty.devices.size() != room.devices.size();
+  const bool other_gpus =
+      device_ids(node.spec) != device_ids(spec) || node.empty.devices.size() != room.devices.size();
   const std::vector<std::string> old_devices = device_ids(node.spec);
   node.spec = spec;
   node.empty = room;
@@ -262,7 +266,8 @@ Result<void> Core::on(const NodeUpserted& e) {
 
 Result<void> Core::on(const NodeRemoved& e) {
   const auto found = node_by_name_.find(e.node);
-  if (found == node_by_name_.end()) return fail(ErrorCode::kNotFound, "no node is named '" + e.node + "'");
+  if (found == node_by_name_.end())
+    return fail(ErrorCode::kNotFound, "no node is named '" + e.node + "'");
   const NodeId id = found->second;
   lose_all(id);
   NodeState& node = nodes_[id.index()];
@@ -281,7 +286,8 @@ Result<void> Core::on(const NodeRemoved& e) {
 
 Result<void> Core::on(const NodeConditionChanged& e) {
   const auto found = node_by_name_.find(e.node);
-  if (found == node_by_name_.end()) return fail(ErrorCode::kNotFound, "no node is named '" + e.node + "'");
+  if (found == node_by_name_.end())
+    return fail(ErrorCode::kNotFound, "no node is named '" + e.node + "'");
   const NodeId id = found->second;
   NodeState& node = nodes_[id.index()];
   if (node.spec.ready && !e.ready) lose_all(id);
@@ -295,7 +301,8 @@ Result<void> Core::on(const NodeConditionChanged& e) {
 
 Result<void> Core::on(const DeviceHealthChanged& e) {
   const auto found = node_by_name_.find(e.node);
-  if (found == node_by_name_.end()) return fail(ErrorCode::kNotFound, "no node is named '" + e.node + "'");
+  if (found == node_by_name_.end())
+    return fail(ErrorCode::kNotFound, "no node is named '" + e.node + "'");
   NodeState& node = nodes_[found->second.index()];
   for (std::size_t d = 0; d < node.spec.devices.size(); ++d) {
     if (node.spec.devices[d].id != e.device) continue;

@@ -17,7 +17,8 @@ std::vector<QueueId>& Pass::siblings(QueueId q) {
 // Puts a bucket up for trial unless it is known to fail.
 void Pass::offer(BucketId id, std::int32_t stage) {
   const Bucket& bucket = core_.pending_.bucket(id);
-  if (bucket.entries.empty()) return;
+  // An id in a list may have been given back since, and name a bucket of another pool by now.
+  if (bucket.entries.empty() || bucket.pool != pool_.state().id) return;
   Requirement& requirement = core_.pending_.requirement(bucket.requirement);
   Requirement::InPool& in = requirement.in(bucket.pool);
   // Those of earlier stages too: a workload that has just started asks for more where it runs.
@@ -79,7 +80,9 @@ void Pass::refresh_key(QueueId q) {
 // The leaf's candidates changed, and what it and its ancestors hold: restores order on the path.
 void Pass::refresh_path(QueueId leaf) {
   settle_leaf(leaf);
-  const auto later = [this](QueueId a, QueueId b) { return served_before(place(b).key, place(a).key); };
+  const auto later = [this](QueueId a, QueueId b) {
+    return served_before(place(b).key, place(a).key);
+  };
   for (QueueId q = leaf; q.valid(); q = core_.queues_.get(q).parent) {
     auto& heap = siblings(q);
     // A queue whose key changes lies on top: only the path just served changes.
@@ -100,13 +103,16 @@ void Pass::build() {
   // Children before parents, so that a parent's key can follow its best child.
   const auto depth = [this](QueueId q) {
     int d = 0;
-    for (QueueId up = core_.queues_.get(q).parent; up.valid(); up = core_.queues_.get(up).parent) ++d;
+    for (QueueId up = core_.queues_.get(q).parent; up.valid(); up = core_.queues_.get(up).parent)
+      ++d;
     return d;
   };
   std::vector<std::pair<int, QueueId>> order;
   for (const QueueId q : touched_) order.emplace_back(-depth(q), q);
   std::sort(order.begin(), order.end());
-  const auto later = [this](QueueId a, QueueId b) { return served_before(place(b).key, place(a).key); };
+  const auto later = [this](QueueId a, QueueId b) {
+    return served_before(place(b).key, place(a).key);
+  };
   for (const auto& [minus_depth, q] : order) {
     if (core_.queues_.leaf(q)) settle_leaf(q);
     if (!has_candidate(q)) continue;

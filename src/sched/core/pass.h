@@ -25,12 +25,12 @@ class Pass {
     BucketId bucket;
     std::uint64_t stamp = 0;
   };
-  struct Place {  // one queue of the tree in this pass
+  struct Place {                     // one queue of the tree in this pass
     std::vector<Candidate> buckets;  // leaves: heap, first in order on top
     std::vector<QueueId> children;   // others: heap, first served on top
     QueueKey key;
-    ResourceVector demand;           // of the workload it would serve next
-    bool listed = false;             // is in its parent's heap
+    ResourceVector demand;  // of the workload it would serve next
+    bool listed = false;    // is in its parent's heap
     bool touched = false;
   };
 

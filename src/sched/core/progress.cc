@@ -22,13 +22,24 @@ std::int32_t role_named(const Shape& shape, const std::string& name) {
 
 TaskSlot& Core::task_slot(WorkloadRecord& w, std::int32_t role, std::int32_t index) {
   auto& tasks = w.roles[static_cast<std::size_t>(role)].tasks;
-  if (tasks.size() <= static_cast<std::size_t>(index)) tasks.resize(static_cast<std::size_t>(index) + 1);
+  if (tasks.size() <= static_cast<std::size_t>(index))
+    tasks.resize(static_cast<std::size_t>(index) + 1);
   return tasks[static_cast<std::size_t>(index)];
+}
+
+// What a queue and its ancestors hold changed: their usage history goes on from there (3.3).
+void Core::note_held(PoolId pool_id, QueueId queue) {
+  for (QueueId q = queue; q.valid(); q = queues_.get(q).parent) {
+    const QueueLedger& ledger = queues_.ledger(pool_id, q);
+    for (std::size_t r = 0; r < ledger.allocated.size(); ++r) {
+      pools_[pool_id.index()]->usage.set_held(now_, q.index(), r, ledger.allocated[r]);
+    }
+  }
 }
 
 // Requires: the placement's room is taken from the node already.
 void Core::start_task(WorkloadId id, PoolId pool_id, TaskPlacement placement,
-                                 bool non_preemptible) {
+                      bool non_preemptible) {
   WorkloadRecord& w = workloads_.get(id);
   PoolCore& pool = *pools_[pool_id.index()];
   const Shape& shape = shapes_.get(w.shape);
@@ -41,17 +52,14 @@ void Core::start_task(WorkloadId id, PoolId pool_id, TaskPlacement placement,
   slot.cost_rate = cost_rate(pool, task, placement);
   slot.started = now_;
   nodes_[placement.node.index()].tasks.push_back({id, placement.role, placement.index});
-  queues_.charge(pool_id, w.queue, amounts(task, slot.charge_gpu), 1, non_preemptible, slot.cost_rate, now_);
-  for (QueueId q = w.queue; q.valid(); q = queues_.get(q).parent) {
-    const QueueLedger& ledger = queues_.ledger(pool_id, q);
-    for (std::size_t r = 0; r < ledger.allocated.size(); ++r) {
-      pool.usage.set_held(now_, q.index(), r, ledger.allocated[r]);
-    }
-  }
+  queues_.charge(pool_id, w.queue, amounts(task, slot.charge_gpu), 1, non_preemptible,
+                 slot.cost_rate, now_);
+  note_held(pool_id, w.queue);
   RoleProgress& progress = w.roles[static_cast<std::size_t>(placement.role)];
   ++progress.running;
   while (static_cast<std::size_t>(progress.first_pending) < progress.tasks.size() &&
-         progress.tasks[static_cast<std::size_t>(progress.first_pending)].state != TaskState::kPending) {
+         progress.tasks[static_cast<std::size_t>(progress.first_pending)].state !=
+             TaskState::kPending) {
     ++progress.first_pending;
   }
   slot.placement = std::move(placement);
@@ -78,12 +86,7 @@ void Core::stop_task(WorkloadId id, std::int32_t role, std::int32_t index, TaskS
   PoolCore& pool = *pools_[w.pool.index()];
   queues_.charge(w.pool, w.queue, amounts(task, slot.charge_gpu), -1, slot.non_preemptible,
                  slot.cost_rate, now_);
-  for (QueueId q = w.queue; q.valid(); q = queues_.get(q).parent) {
-    const QueueLedger& ledger = queues_.ledger(w.pool, q);
-    for (std::size_t r = 0; r < ledger.allocated.size(); ++r) {
-      pool.usage.set_held(now_, q.index(), r, ledger.allocated[r]);
-    }
-  }
+  note_held(w.pool, w.queue);
   pool.full_pass = true;  // gates may have opened
   pool.share_dirty = true;
   slot = TaskSlot{};
@@ -103,7 +106,8 @@ void Core::stop_all(WorkloadId id) {
   for (std::size_t r = 0; r < w.roles.size(); ++r) {
     for (std::size_t i = 0; i < w.roles[r].tasks.size(); ++i) {
       if (w.roles[r].tasks[i].state != TaskState::kRunning) continue;
-      stop_task(id, static_cast<std::int32_t>(r), static_cast<std::int32_t>(i), TaskState::kPending);
+      stop_task(id, static_cast<std::int32_t>(r), static_cast<std::int32_t>(i),
+                TaskState::kPending);
     }
   }
 }
@@ -121,9 +125,11 @@ void Core::settle_minimum(WorkloadId id) {
       if (slot.state != TaskState::kRunning) continue;
       const bool counts = left-- > 0;
       if (slot.non_preemptible == counts) continue;
-      queues_.charge(w.pool, w.queue, amounts(task, slot.charge_gpu), -1, slot.non_preemptible, slot.cost_rate, now_);
+      queues_.charge(w.pool, w.queue, amounts(task, slot.charge_gpu), -1, slot.non_preemptible,
+                     slot.cost_rate, now_);
       slot.non_preemptible = counts;
-      queues_.charge(w.pool, w.queue, amounts(task, slot.charge_gpu), 1, slot.non_preemptible, slot.cost_rate, now_);
+      queues_.charge(w.pool, w.queue, amounts(task, slot.charge_gpu), 1, slot.non_preemptible,
+                     slot.cost_rate, now_);
       pools_[w.pool.index()]->full_pass = true;
     }
   }

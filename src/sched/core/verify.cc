@@ -69,7 +69,8 @@ Result<void> Core::verify() {
         const auto room = rooms.find(slot.placement.node);
         if (room == rooms.end()) return differs(w.name + " runs on a node that is gone");
         if (!room->second.holds(slot.placement, task.host_claim(), task.extended)) {
-          return differs("node " + nodes_[slot.placement.node.index()].spec.name + " is over-committed by " + w.name + " (I1)");
+          return differs("node " + nodes_[slot.placement.node.index()].spec.name +
+                         " is over-committed by " + w.name + " (I1)");
         }
         room->second.take(slot.placement, task.host_claim(), task.extended);
         for (QueueId q = w.queue; q.valid(); q = queues_.get(q).parent) {
@@ -78,27 +79,33 @@ Result<void> Core::verify() {
           if (slot.non_preemptible) h.non_preemptible.add(amounts(task, slot.charge_gpu));
         }
       }
-      if (role_running != w.roles[r].running) return differs("running tasks of " + w.name + " are miscounted");
+      if (role_running != w.roles[r].running)
+        return differs("running tasks of " + w.name + " are miscounted");
       tasks_running += role_running;
     }
-    if (tasks_running != w.running) return differs("running tasks of " + w.name + " are miscounted");
+    if (tasks_running != w.running)
+      return differs("running tasks of " + w.name + " are miscounted");
     if (w.running > 0) ++running;
     if (w.demand_pool.valid()) {
-      for (QueueId q = w.queue; q.valid(); q = queues_.get(q).parent) held[{w.demand_pool, q}].pending.add(w.demand);
+      for (QueueId q = w.queue; q.valid(); q = queues_.get(q).parent)
+        held[{w.demand_pool, q}].pending.add(w.demand);
     }
     for (const Entry& e : w.entries) waiting.insert({e.requirement, id});
   }
   if (running != running_workloads_) return differs("running workloads are miscounted");
   for (const auto& [name, id] : node_by_name_) {
-    if (!same_room(rooms.at(id), nodes_[id.index()].free)) return differs("free room of node " + name + " (I11)");
+    if (!same_room(rooms.at(id), nodes_[id.index()].free))
+      return differs("free room of node " + name + " (I11)");
   }
   for (const auto& pool : pools_) {
     const PoolId p = pool->state().id;
     for (const QueueId q : queues_.parents_first()) {
       const QueueLedger& l = queues_.ledger(p, q);
       const Held& h = held[{p, q}];
-      if (!(l.allocated == h.allocated) || !(l.non_preemptible == h.non_preemptible) || !(l.pending == h.pending)) {
-        return differs("ledger of queue " + queues_.get(q).spec.name + " in pool " + pool_name(p) + " (I11)");
+      if (!(l.allocated == h.allocated) || !(l.non_preemptible == h.non_preemptible) ||
+          !(l.pending == h.pending)) {
+        return differs("ledger of queue " + queues_.get(q).spec.name + " in pool " + pool_name(p) +
+                       " (I11)");
       }
       if (queues_.leaf(q) && counts[q] != queues_.get(q).workloads) {
         return differs("workloads of queue " + queues_.get(q).spec.name + " are miscounted");
@@ -122,9 +129,11 @@ Result<void> Core::verify() {
       if (!index) continue;
       std::int64_t total = 0;
       for (std::uint32_t s = 0; s < pool->state().slot_count(); ++s) {
-        const std::int32_t slots = fit(classes_.get(TaskClassId(c)), pool->state().node_at(s)).slots;
+        const std::int32_t slots =
+            fit(classes_.get(TaskClassId(c)), pool->state().node_at(s)).slots;
         total += slots;
-        if (slots != index->slots_at(s)) return differs("index of node " + pool->state().node_at(s).spec.name + " (I11)");
+        if (slots != index->slots_at(s))
+          return differs("index of node " + pool->state().node_at(s).spec.name + " (I11)");
       }
       if (total != index->total()) return differs("index total of pool " + pool_name(p) + " (I11)");
     }

@@ -9,7 +9,8 @@ namespace {
 
 Amounts named(const ResourceVector& amounts, const ResourceNames& names) {
   Amounts out;
-  for (std::size_t r = 0; r < names.size(); ++r) out[names.name(Id<struct ResourceTag>(r))] = amounts[r];
+  for (std::size_t r = 0; r < names.size(); ++r)
+    out[names.name(Id<struct ResourceTag>(r))] = amounts[r];
   return out;
 }
 
@@ -54,7 +55,8 @@ std::optional<WorkloadView> Core::workload_view(const std::string& name) const {
   return view;
 }
 
-std::optional<QueueView> Core::queue_view(const std::string& name, const std::string& pool_name_text) {
+std::optional<QueueView> Core::queue_view(const std::string& name,
+                                          const std::string& pool_name_text) {
   const QueueId id = queues_.find(name);
   const PoolId pool = find_pool(pool_name_text);
   if (!id.valid() || !pool.valid()) return std::nullopt;
@@ -91,12 +93,14 @@ std::optional<NodeView> Core::node_view(const std::string& name) const {
   view.free_cpu_milli = node.free.cpu;
   view.free_memory = node.free.memory;
   for (std::size_t e = 0; e < node.free.extended.size(); ++e) {
-    view.free_extended[resources_.name(Id<struct ResourceTag>(kFirstExtended + e))] = node.free.extended[e];
+    view.free_extended[resources_.name(Id<struct ResourceTag>(kFirstExtended + e))] =
+        node.free.extended[e];
   }
   std::vector<std::set<std::string>> holders(node.free.devices.size());
   for (const TaskRef& ref : node.tasks) {
     const WorkloadRecord& w = workloads_.get(ref.workload);
-    const TaskSlot& slot = w.roles[static_cast<std::size_t>(ref.role)].tasks[static_cast<std::size_t>(ref.index)];
+    const TaskSlot& slot =
+        w.roles[static_cast<std::size_t>(ref.role)].tasks[static_cast<std::size_t>(ref.index)];
     for (const DeviceClaim& claim : slot.placement.devices) holders[claim.device].insert(w.name);
   }
   for (std::size_t d = 0; d < node.free.devices.size(); ++d) {
@@ -160,7 +164,8 @@ std::vector<std::string> Core::pool_names() const {
 std::vector<std::pair<std::string, std::int64_t>> Core::counters() const {
   std::int64_t evaluations = 0;
   for (const auto& pool : pools_) evaluations += pool->placement->evaluations();
-  return {{"attempts", attempts_}, {"node_evaluations", evaluations}, {"tasks_started", placements_}};
+  return {
+      {"attempts", attempts_}, {"node_evaluations", evaluations}, {"tasks_started", placements_}};
 }
 
 }  // namespace fairlead::sched

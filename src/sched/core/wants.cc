@@ -19,7 +19,7 @@ std::int32_t Core::wanted(const WorkloadRecord& w, const Shape& shape, std::size
 
 // The lowest pending task numbers of a role.
 std::vector<std::int32_t> Core::pending_indices(const WorkloadRecord& w, const Shape& shape,
-                                                           std::size_t role, std::int32_t most) const {
+                                                std::size_t role, std::int32_t most) const {
   std::vector<std::int32_t> out;
   const RoleProgress& progress = w.roles[role];
   const std::int32_t end = shape.independent ? w.completions : shape.roles[role].count;
@@ -60,7 +60,8 @@ std::pair<std::int64_t, std::int64_t> charge_range(const PoolCore& pool, const T
       if (present && (c >= pool.devices.size() || pool.devices[c] == 0)) continue;
       const std::int64_t rate = c < pool.rates.size() ? pool.rates[c] : kMilli;
       const std::int64_t charge =
-          task.gpu_count * mul_div_ceil(task.on_device[c].charge_milli / task.gpu_count, rate, kMilli);
+          task.gpu_count *
+          mul_div_ceil(task.on_device[c].charge_milli / task.gpu_count, rate, kMilli);
       least = std::min(least, charge);
       greatest = std::max(greatest, charge);
     }
@@ -82,7 +83,7 @@ bool Core::charge_varies(const PoolCore& pool, TaskClassId task_class) const {
 }
 
 std::int64_t Core::gpu_charge(const PoolCore& pool, const TaskClass& task,
-                                         const TaskPlacement& placement) const {
+                              const TaskPlacement& placement) const {
   std::int64_t sum = 0;
   const NodeState& node = nodes_[placement.node.index()];
   for (const DeviceClaim& claim : placement.devices) {
@@ -94,7 +95,7 @@ std::int64_t Core::gpu_charge(const PoolCore& pool, const TaskClass& task,
 }
 
 std::int64_t Core::cost_rate(const PoolCore& pool, const TaskClass& task,
-                                        const TaskPlacement& placement) const {
+                             const TaskPlacement& placement) const {
   const auto& prices = pool.state().spec.prices;
   if (prices.empty()) return 0;
   std::int64_t sum = 0;
@@ -114,7 +115,8 @@ const ResourceVector& Core::demand_in(Requirement& requirement, PoolId pool_id) 
   if (in.demand_version != pool.charge_version) {
     in.demand_version = pool.charge_version;
     in.demand = ResourceVector{};
-    for (const auto& [task_class, n] : requirement.needs) in.demand.add(least_charge(pool, task_class), n);
+    for (const auto& [task_class, n] : requirement.needs)
+      in.demand.add(least_charge(pool, task_class), n);
   }
   return in.demand;
 }
@@ -135,15 +137,15 @@ EntryKey Core::entry_key(WorkloadId id, const Entry& entry) const {
 }
 
 void Core::add_entry(WorkloadId id, EntryKind kind, std::int32_t role, std::int32_t tasks,
-                                bool alone, std::vector<std::pair<TaskClassId, std::int64_t>> needs,
-                                bool non_preemptible) {
+                     bool alone, std::vector<std::pair<TaskClassId, std::int64_t>> needs,
+                     bool non_preemptible) {
   WorkloadRecord& w = workloads_.get(id);
   const Shape& shape = shapes_.get(w.shape);
   Entry entry;
   entry.kind = kind;
   bool fresh = false;
-  entry.requirement =
-      pending_.intern({kind, w.shape, role, tasks, alone ? id : WorkloadId{}, w.pool.valid()}, fresh);
+  entry.requirement = pending_.intern(
+      {kind, w.shape, role, tasks, alone ? id : WorkloadId{}, w.pool.valid()}, fresh);
   Requirement& requirement = pending_.requirement(entry.requirement);
   if (fresh) {
     requirement.kind = kind;
@@ -218,12 +220,13 @@ void Core::refresh_wants(WorkloadId id) {
     if (segment > 0) {
       // 8.1: a segment grows as one; of one that lost tasks, what it lost.
       const auto indices = pending_indices(w, shape, r, segment);
-      n = static_cast<std::int32_t>(std::count_if(indices.begin(), indices.end(), [&](std::int32_t i) {
-        return i / segment == indices.front() / segment;
-      }));
+      n = static_cast<std::int32_t>(
+          std::count_if(indices.begin(), indices.end(),
+                        [&](std::int32_t i) { return i / segment == indices.front() / segment; }));
     }
     const bool alone = w.running > 0 && has_goal(shape, r);
-    add_entry(id, EntryKind::kExtra, static_cast<std::int32_t>(r), n, alone, {{shape.classes[r], n}}, all_np);
+    add_entry(id, EntryKind::kExtra, static_cast<std::int32_t>(r), n, alone,
+              {{shape.classes[r], n}}, all_np);
   }
 }
 
@@ -231,7 +234,8 @@ void Core::refresh_demand(WorkloadId id) {
   WorkloadRecord& w = workloads_.get(id);
   const Shape& shape = shapes_.get(w.shape);
   PoolId pool = w.pool;
-  for (std::size_t i = 0; !pool.valid() && i < shape.pools.size(); ++i) pool = find_pool(shape.pools[i]);
+  for (std::size_t i = 0; !pool.valid() && i < shape.pools.size(); ++i)
+    pool = find_pool(shape.pools[i]);
   ResourceVector demand;
   if (pool.valid()) {
     for (std::size_t r = 0; r < shape.roles.size(); ++r) {

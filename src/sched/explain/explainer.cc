@@ -31,7 +31,9 @@ std::int64_t Explainer::empty_places(PoolCore& pool, const TaskRequest& request,
 }
 
 std::optional<Change> Explainer::nearest(PoolCore& pool, const RoleSpec& role) {
-  const auto try_request = [&](const TaskRequest& r) { return empty_places(pool, r, role.constraints) > 0; };
+  const auto try_request = [&](const TaskRequest& r) {
+    return empty_places(pool, r, role.constraints) > 0;
+  };
   const auto lowered = [&](const std::string& resource, std::int64_t amount, const TaskRequest& r) {
     Change change{ChangeKind::kLowerRequest, role.name, resource, amount, {}, {}};
     change.text = "ask " + request_text(r) + " per task of " + role.name;
@@ -109,7 +111,8 @@ std::optional<Reason> Explainer::domain_too_small(PoolCore& pool, const Topology
   std::int64_t asked_milli = 0;
   for (const auto& [task_class, n] : needs) {
     asked += n;
-    asked_milli += n * core_.classes_.get(task_class).milli * core_.classes_.get(task_class).gpu_count;
+    asked_milli +=
+        n * core_.classes_.get(task_class).milli * core_.classes_.get(task_class).gpu_count;
   }
   for (const Domain& d : pool.state().domains(goal.within, pool.state().all())) {
     std::int64_t milli = 0;
@@ -122,7 +125,8 @@ std::optional<Reason> Explainer::domain_too_small(PoolCore& pool, const Topology
     for (const auto& [task_class, n] : needs) {
       const ClassIndex& index = pool.placement->index(task_class);
       std::int64_t places = 0;
-      for (std::uint32_t s = d.slots.begin; s < d.slots.end && places < n; ++s) places += index.empty_slots_at(s);
+      for (std::uint32_t s = d.slots.begin; s < d.slots.end && places < n; ++s)
+        places += index.empty_slots_at(s);
       held += std::min(places, n);
     }
     best = std::max(best, held);
@@ -136,10 +140,11 @@ std::optional<Reason> Explainer::domain_too_small(PoolCore& pool, const Topology
   reason.subject = topology.within;
   reason.asked = asked;
   reason.available = best;
-  reason.text = subject + " asks " + counted(asked, "task") + " within one " + topology.within + "; no " +
-                topology.within + " of pool " + reason.pool + " holds more than " + std::to_string(best) +
-                " of them even when empty";
-  reason.cheapest = Change{ChangeKind::kRelaxTopology, subject, {}, 0, {}, "drop 'within: " + topology.within + "'"};
+  reason.text = subject + " asks " + counted(asked, "task") + " within one " + topology.within +
+                "; no " + topology.within + " of pool " + reason.pool + " holds more than " +
+                std::to_string(best) + " of them even when empty";
+  reason.cheapest = Change{
+      ChangeKind::kRelaxTopology, subject, {}, 0, {}, "drop 'within: " + topology.within + "'"};
   return reason;
 }
 
@@ -151,7 +156,8 @@ std::optional<Reason> Explainer::impossible_in(PoolCore& pool, const Shape& shap
     const RoleSpec& role = shape.roles[r];
     const std::int64_t n = shape.independent ? 1 : std::max(role.min, 1);
     const ClassIndex& index = pool.placement->index(shape.classes[r]);
-    auto same = std::find_if(all.begin(), all.end(), [&](const auto& need) { return need.first == shape.classes[r]; });
+    auto same = std::find_if(all.begin(), all.end(),
+                             [&](const auto& need) { return need.first == shape.classes[r]; });
     if (same == all.end()) {
       all.emplace_back(shape.classes[r], 0);
       same = all.end() - 1;
@@ -168,12 +174,19 @@ std::optional<Reason> Explainer::impossible_in(PoolCore& pool, const Shape& shap
     reason.asked = need;
     reason.available = index.empty_total();
     if (index.empty_total() > 0) {
-      reason.text = "asks " + counted(need, "task") + " of " + request_text(role.request) + "; pool " +
-                    reason.pool + " holds " + std::to_string(reason.available) + " even when empty";
-      reason.cheapest = Change{ChangeKind::kLowerCount, role.name, {}, reason.available, {},
-                               "ask at most " + counted(reason.available, "task") + " of " + role.name};
+      reason.text = "asks " + counted(need, "task") + " of " + request_text(role.request) +
+                    "; pool " + reason.pool + " holds " + std::to_string(reason.available) +
+                    " even when empty";
+      reason.cheapest =
+          Change{ChangeKind::kLowerCount,
+                 role.name,
+                 {},
+                 reason.available,
+                 {},
+                 "ask at most " + counted(reason.available, "task") + " of " + role.name};
     } else {
-      reason.text = "no node of pool " + reason.pool + " could ever hold a task of " + request_text(role.request);
+      reason.text = "no node of pool " + reason.pool + " could ever hold a task of " +
+                    request_text(role.request);
       std::map<Filter, std::int64_t> filters;
       for (std::uint32_t s = 0; s < pool.state().slot_count(); ++s) {
         ++filters[empty_fit(index.task(), pool.state().node_at(s)).rejected_by];
@@ -181,7 +194,8 @@ std::optional<Reason> Explainer::impossible_in(PoolCore& pool, const Shape& shap
       std::string counts;
       for (const auto& [filter, nodes] : filters) {
         reason.filters.push_back({std::string(filter_name(filter)), nodes});
-        counts += (counts.empty() ? "" : ", ") + std::to_string(nodes) + " by " + std::string(filter_name(filter));
+        counts += (counts.empty() ? "" : ", ") + std::to_string(nodes) + " by " +
+                  std::string(filter_name(filter));
       }
       reason.text += " (nodes turned away: " + counts + ")";
       reason.cheapest = nearest(pool, role);
@@ -196,7 +210,8 @@ std::optional<Reason> Explainer::impossible_in(PoolCore& pool, const Shape& shap
     if (auto reason = domain_too_small(pool, role.topology, own, role.name)) return reason;
     if (role.segment_size == 0) continue;
     const Needs segment{{shape.classes[r], std::min(role.segment_size, std::max(role.min, 1))}};
-    if (auto reason = domain_too_small(pool, role.segment_topology, segment, "a segment of " + role.name)) {
+    if (auto reason =
+            domain_too_small(pool, role.segment_topology, segment, "a segment of " + role.name)) {
       return reason;
     }
   }
@@ -218,11 +233,13 @@ Result<void> Explainer::check_possible(const Shape& shape, const WorkloadSpec& s
   return fail(std::move(error));
 }
 
-bool Explainer::fits(PoolCore& pool, const WorkloadRecord& w, GangRequest request) {
+bool Explainer::fits(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
+                     GangRequest request) {
   GangOutcome outcome = core_.place(pool, w, request);
   if (outcome.verdict != GangVerdict::kPlaced) return false;
+  const bool admitted = core_.within_gates(pool, w, requirement, request, outcome.tasks);
   GangPlacer::release(*pool.placement, request, outcome.tasks);
-  return true;
+  return admitted;
 }
 
 std::vector<std::string> Explainer::holders(PoolCore& pool, TaskClassId task_class) {
@@ -232,7 +249,8 @@ std::vector<std::string> Explainer::holders(PoolCore& pool, TaskClassId task_cla
     if (index.slots_at(s) >= index.empty_slots_at(s)) continue;
     for (const TaskRef& task : pool.state().node_at(s).tasks) {
       const WorkloadRecord& w = core_.workloads_.get(task.workload);
-      const TaskSlot& slot = w.roles[static_cast<std::size_t>(task.role)].tasks[static_cast<std::size_t>(task.index)];
+      const TaskSlot& slot =
+          w.roles[static_cast<std::size_t>(task.role)].tasks[static_cast<std::size_t>(task.index)];
       held[w.name] += slot.charge_gpu > 0 ? slot.charge_gpu : 1;
     }
   }
@@ -288,19 +306,22 @@ std::vector<Reason> Explainer::room_reasons(PoolCore& pool, const WorkloadRecord
       counts += (counts.empty() ? "" : ", ") + std::to_string(nodes) + " by " + name;
     }
     reason.holders = holders(pool, task_class);
-    reason.text = "needs room for " + counted(n, "task") + " of " + what + " in pool " + reason.pool + ", " +
-                  std::to_string(reason.available) + (reason.available == 1 ? " there is" : " there are");
+    reason.text = "needs room for " + counted(n, "task") + " of " + what + " in pool " +
+                  reason.pool + ", " + std::to_string(reason.available) +
+                  (reason.available == 1 ? " there is" : " there are");
     if (!counts.empty()) reason.text += " (nodes turned away: " + counts + ")";
     if (!reason.holders.empty()) {
       reason.text += "; held by ";
-      for (std::size_t i = 0; i < reason.holders.size(); ++i) reason.text += (i ? ", " : "") + reason.holders[i];
+      for (std::size_t i = 0; i < reason.holders.size(); ++i)
+        reason.text += (i ? ", " : "") + reason.holders[i];
     }
     out.push_back(std::move(reason));
   }
   if (out.empty() && verdict == GangVerdict::kRanOut) {
     Reason reason = base(ReasonCode::kSearchRanOut, "7.6");
     reason.asked = asked;
-    reason.text = "no place was found for " + request + " within " + std::to_string(core_.options_.search_steps) +
+    reason.text = "no place was found for " + request + " within " +
+                  std::to_string(core_.options_.search_steps) +
                   " steps of search; there may be one";
     out.push_back(std::move(reason));
   }
@@ -310,16 +331,19 @@ std::vector<Reason> Explainer::room_reasons(PoolCore& pool, const WorkloadRecord
       if (level.empty()) level = role.topology.within;
       if (level.empty()) level = role.segment_topology.within;
     }
-    Reason reason = base(level.empty() ? ReasonCode::kNoRoom : ReasonCode::kNoDomain, level.empty() ? "6.1" : "6.4");
+    Reason reason = base(level.empty() ? ReasonCode::kNoRoom : ReasonCode::kNoDomain,
+                         level.empty() ? "6.1" : "6.4");
     reason.asked = asked;
     if (level.empty()) {
       reason.subject = "gang";
-      reason.text = "each role of " + request + " has room alone in pool " + reason.pool + ", but not all together";
+      reason.text = "each role of " + request + " has room alone in pool " + reason.pool +
+                    ", but not all together";
     } else {
       TopologyGoal goal;
       goal.within = level;
       std::int64_t best = 0;
-      for (const Domain& d : pool.state().domains(core_.compile(pool, goal).within, pool.state().all())) {
+      for (const Domain& d :
+           pool.state().domains(core_.compile(pool, goal).within, pool.state().all())) {
         std::int64_t held = 0;
         for (const auto& [task_class, n] : requirement.needs) {
           held += std::min(n, pool.placement->index(task_class).slots(d.slots));
@@ -328,8 +352,9 @@ std::vector<Reason> Explainer::room_reasons(PoolCore& pool, const WorkloadRecord
       }
       reason.subject = level;
       reason.available = best;
-      reason.text = "no " + level + " of pool " + reason.pool + " has room for " + request + " now; the best has room for " +
-                    std::to_string(best) + " of " + counted(asked, "task");
+      reason.text = "no " + level + " of pool " + reason.pool + " has room for " + request +
+                    " now; the best has room for " + std::to_string(best) + " of " +
+                    counted(asked, "task");
     }
     out.push_back(std::move(reason));
   }
@@ -357,12 +382,14 @@ void Explainer::explain_in(PoolCore& pool, const WorkloadRecord& w, const Requir
   GangOutcome outcome = core_.place(pool, w, request);
   const std::size_t gates = reasons.size();
   if (outcome.verdict == GangVerdict::kPlaced) {
-    // What it would really be charged may shut a gate that the least charge leaves open.
-    if (gates == 0 && !core_.within_gates(pool, w, requirement, request, outcome.tasks)) {
+    // What it would really be charged may shut a gate that the least charge leaves open, and needs
+    // a larger change where that one is shut already.
+    if (!core_.within_gates(pool, w, requirement, request, outcome.tasks)) {
+      reasons.clear();
       ResourceVector real;
       for (const TaskPlacement& t : outcome.tasks) {
-        const TaskClass& task =
-            core_.classes_.get(core_.shapes_.get(w.shape).classes[static_cast<std::size_t>(t.role)]);
+        const TaskClass& task = core_.classes_.get(
+            core_.shapes_.get(w.shape).classes[static_cast<std::size_t>(t.role)]);
         real.add(core_.amounts(task, core_.gpu_charge(pool, task, t)));
       }
       const GateRequest dear{pool_id, w.queue, &real, requirement.non_preemptible};
@@ -371,8 +398,8 @@ void Explainer::explain_in(PoolCore& pool, const WorkloadRecord& w, const Requir
     GangPlacer::release(*pool.placement, request, outcome.tasks);
   }
   for (Reason& reason : reasons) reason.pool = pool.state().spec.name;
-  // The single change: one shut gate, or only room missing. Non-preemptible work over several quotas
-  // can still be made preemptible.
+  // The single change: one shut gate, or only room missing. Non-preemptible work over several
+  // quotas can still be made preemptible.
   std::optional<Change> single;
   if (outcome.verdict == GangVerdict::kPlaced) {
     if (reasons.size() == 1) {
@@ -380,20 +407,26 @@ void Explainer::explain_in(PoolCore& pool, const WorkloadRecord& w, const Requir
     } else if (!reasons.empty() && std::all_of(reasons.begin(), reasons.end(), [](const Reason& r) {
                  return r.code == ReasonCode::kNonPreemptibleQuota;
                })) {
-      single = Change{ChangeKind::kMakePreemptible, w.name, {}, 0, {}, "make " + w.name + " preemptible"};
+      single = Change{ChangeKind::kMakePreemptible,     w.name, {}, 0, {},
+                      "make " + w.name + " preemptible"};
     }
   } else {
     auto room = room_reasons(pool, w, requirement, outcome.verdict);
-    if (!room.front().cheapest) room.front().cheapest = room_change(pool, w, requirement);
-    if (gates == 0) single = room.front().cheapest;
-    reasons.insert(reasons.end(), std::make_move_iterator(room.begin()), std::make_move_iterator(room.end()));
+    // The nearest request that an empty pool would hold need not start now.
+    const auto now =
+        gates == 0 || !room.front().cheapest ? room_change(pool, w, requirement) : std::nullopt;
+    if (!room.front().cheapest) room.front().cheapest = now;
+    if (gates == 0) single = now;
+    reasons.insert(reasons.end(), std::make_move_iterator(room.begin()),
+                   std::make_move_iterator(room.end()));
   }
   if (reasons.empty()) {
     Reason reason;
     reason.code = ReasonCode::kWaiting;
     reason.pool = pool.state().spec.name;
     reason.rule = "4.1";
-    reason.text = "nothing stands in its way in pool " + reason.pool + "; it is tried at the next decision";
+    reason.text =
+        "nothing stands in its way in pool " + reason.pool + "; it is tried at the next decision";
     reasons.push_back(std::move(reason));
   }
   if (!out.cheapest) out.cheapest = single;
@@ -410,8 +443,10 @@ Explanation Explainer::explain(WorkloadId id) {
     reason.code = ReasonCode::kBackingOff;
     reason.rule = "4.3";
     reason.subject = w.name;
-    reason.text = "its start was refused outside the scheduler; it is tried again at " + to_rfc3339(w.retry_at);
-    reason.cheapest = Change{ChangeKind::kWaitUntil, w.name, {}, 0, w.retry_at, "wait until " + to_rfc3339(w.retry_at)};
+    reason.text = "its start was refused outside the scheduler; it is tried again at " +
+                  to_rfc3339(w.retry_at);
+    reason.cheapest = Change{
+        ChangeKind::kWaitUntil, w.name, {}, 0, w.retry_at, "wait until " + to_rfc3339(w.retry_at)};
     out.reasons.push_back(reason);
     // What else stands in its way: as if the back-off were over, then back again.
     WorkloadRecord& record = core_.workloads_.get(id);
@@ -445,10 +480,12 @@ void Explainer::explain_entry(const WorkloadRecord& w, Explanation& out) {
   for (const PoolId pool : entry.pools) {
     explain_in(*core_.pools_[pool.index()], w, core_.pending_.requirement(entry.requirement), out);
   }
-  out.never = !out.reasons.empty() && std::all_of(entry.pools.begin(), entry.pools.end(), [&](PoolId pool) {
-    const std::string& name = core_.pool_name(pool);
-    return std::any_of(out.reasons.begin(), out.reasons.end(), [&](const Reason& r) { return r.never && r.pool == name; });
-  });
+  out.never =
+      !out.reasons.empty() && std::all_of(entry.pools.begin(), entry.pools.end(), [&](PoolId pool) {
+        const std::string& name = core_.pool_name(pool);
+        return std::any_of(out.reasons.begin(), out.reasons.end(),
+                           [&](const Reason& r) { return r.never && r.pool == name; });
+      });
 }
 
 Result<Explanation> Core::explain(const std::string& name) {

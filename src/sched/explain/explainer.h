@@ -34,22 +34,32 @@ class Explainer {
                                          const Needs& needs, const std::string& subject);
   // Largest change of one part of the role's request with which one task would fit an empty node.
   std::optional<Change> nearest(PoolCore& pool, const RoleSpec& role);
-  std::int64_t empty_places(PoolCore& pool, const TaskRequest& request, const Constraints& constraints);
+  std::int64_t empty_places(PoolCore& pool, const TaskRequest& request,
+                            const Constraints& constraints);
 
   void explain_entry(const WorkloadRecord& w, Explanation& out);
   void explain_in(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
                   Explanation& out);
   std::vector<Reason> room_reasons(PoolCore& pool, const WorkloadRecord& w,
                                    const Requirement& requirement, GangVerdict verdict);
-  std::optional<Change> room_change(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement);
-  std::optional<Change> by_uncordon(PoolCore& pool, const WorkloadRecord& w, const GangRequest& request);
-  std::optional<Change> by_lower_count(PoolCore& pool, const WorkloadRecord& w, const GangRequest& request);
-  std::optional<Change> by_lower_request(PoolCore& pool, const WorkloadRecord& w, const GangRequest& request);
-  std::optional<Change> by_relaxed_topology(PoolCore& pool, const WorkloadRecord& w, const GangRequest& request);
-  std::optional<Change> by_more_nodes(PoolCore& pool, const WorkloadRecord& w, const GangRequest& request);
+  std::optional<Change> room_change(PoolCore& pool, const WorkloadRecord& w,
+                                    const Requirement& requirement);
+  std::optional<Change> by_uncordon(PoolCore& pool, const WorkloadRecord& w,
+                                    const Requirement& requirement, const GangRequest& request);
+  std::optional<Change> by_lower_count(PoolCore& pool, const WorkloadRecord& w,
+                                       const Requirement& requirement, const GangRequest& request);
+  std::optional<Change> by_lower_request(PoolCore& pool, const WorkloadRecord& w,
+                                         const Requirement& requirement,
+                                         const GangRequest& request);
+  std::optional<Change> by_relaxed_topology(PoolCore& pool, const WorkloadRecord& w,
+                                            const Requirement& requirement,
+                                            const GangRequest& request);
+  std::optional<Change> by_more_nodes(PoolCore& pool, const WorkloadRecord& w,
+                                      const Requirement& requirement, const GangRequest& request);
   std::vector<std::string> holders(PoolCore& pool, TaskClassId task_class);
-  // Whether the request would be placed now; leaves the state as it was.
-  bool fits(PoolCore& pool, const WorkloadRecord& w, GangRequest request);
+  // Whether the request would be placed now and passes the gates; leaves the state as it was.
+  bool fits(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
+            GangRequest request);
 
   Core& core_;
 };

@@ -9,32 +9,34 @@ namespace fairlead::sched {
 std::optional<Change> Explainer::room_change(PoolCore& pool, const WorkloadRecord& w,
                                              const Requirement& requirement) {
   const GangRequest request = core_.request_for(pool, w, requirement);
-  if (auto change = by_uncordon(pool, w, request)) return change;
-  if (auto change = by_lower_request(pool, w, request)) return change;
+  if (auto change = by_uncordon(pool, w, requirement, request)) return change;
+  if (auto change = by_lower_request(pool, w, requirement, request)) return change;
   if (requirement.role < 0 && w.running == 0) {
-    if (auto change = by_lower_count(pool, w, request)) return change;
+    if (auto change = by_lower_count(pool, w, requirement, request)) return change;
   }
-  if (auto change = by_relaxed_topology(pool, w, request)) return change;
-  return by_more_nodes(pool, w, request);
+  if (auto change = by_relaxed_topology(pool, w, requirement, request)) return change;
+  return by_more_nodes(pool, w, requirement, request);
 }
 
 std::optional<Change> Explainer::by_uncordon(PoolCore& pool, const WorkloadRecord& w,
+                                             const Requirement& requirement,
                                              const GangRequest& request) {
   constexpr int kMostTries = 16;
   int tries = 0;
   for (const NodeId id : pool.members) {
     NodeState& node = core_.nodes_[id.index()];
     if (node.usable()) continue;
-    const bool helps = std::any_of(request.roles.begin(), request.roles.end(), [&](const GangRole& r) {
-      return empty_fit(core_.classes_.get(r.task_class), node).slots > 0;
-    });
+    const bool helps =
+        std::any_of(request.roles.begin(), request.roles.end(), [&](const GangRole& r) {
+          return empty_fit(core_.classes_.get(r.task_class), node).slots > 0;
+        });
     if (!helps) continue;
     if (++tries > kMostTries) break;
     const bool ready = node.spec.ready;
     const bool schedulable = node.spec.schedulable;
     node.spec.ready = node.spec.schedulable = true;
     pool.state().retouch(id);
-    const bool works = fits(pool, w, request);
+    const bool works = fits(pool, w, requirement, request);
     core_.nodes_[id.index()].spec.ready = ready;
     core_.nodes_[id.index()].spec.schedulable = schedulable;
     pool.state().retouch(id);
@@ -47,24 +49,28 @@ std::optional<Change> Explainer::by_uncordon(PoolCore& pool, const WorkloadRecor
 }
 
 std::optional<Change> Explainer::by_lower_count(PoolCore& pool, const WorkloadRecord& w,
+                                                const Requirement& requirement,
                                                 const GangRequest& request) {
   if (request.roles.size() != 1 || request.roles.front().indices.size() < 2) return std::nullopt;
   const GangRole& role = request.roles.front();
-  const std::string& name = core_.shapes_.get(w.shape).roles[static_cast<std::size_t>(role.role)].name;
+  const std::string& name =
+      core_.shapes_.get(w.shape).roles[static_cast<std::size_t>(role.role)].name;
   std::size_t low = 0;
   std::size_t high = role.indices.size();
   while (high - low > 1) {
     const std::size_t middle = low + (high - low) / 2;
     GangRequest smaller = request;
     smaller.roles.front().indices.resize(middle);
-    (fits(pool, w, smaller) ? low : high) = middle;
+    (fits(pool, w, requirement, smaller) ? low : high) = middle;
   }
   if (low == 0) return std::nullopt;
   const auto n = static_cast<std::int64_t>(low);
-  return Change{ChangeKind::kLowerCount, name, {}, n, {}, "start with " + counted(n, "task") + " of " + name};
+  return Change{
+      ChangeKind::kLowerCount, name, {}, n, {}, "start with " + counted(n, "task") + " of " + name};
 }
 
 std::optional<Change> Explainer::by_lower_request(PoolCore& pool, const WorkloadRecord& w,
+                                                  const Requirement& requirement,
                                                   const GangRequest& request) {
   for (std::size_t i = 0; i < request.roles.size(); ++i) {
     const GangRole& role = request.roles[i];
@@ -72,11 +78,12 @@ std::optional<Change> Explainer::by_lower_request(PoolCore& pool, const Workload
     const auto works = [&](const TaskRequest& changed) {
       GangRequest smaller = request;
       smaller.roles[i].task_class = core_.classes_.intern(changed, spec.constraints);
-      return fits(pool, w, smaller);
+      return fits(pool, w, requirement, smaller);
     };
     // Largest amount below the present one with which it fits; every lesser amount fits then too.
-    const auto lowered = [&](const std::string& resource, std::int64_t now,
-                             const std::function<void(TaskRequest&, std::int64_t)>& set) -> std::optional<Change> {
+    const auto lowered =
+        [&](const std::string& resource, std::int64_t now,
+            const std::function<void(TaskRequest&, std::int64_t)>& set) -> std::optional<Change> {
       TaskRequest changed = spec.request;
       std::int64_t low = 0;
       std::int64_t high = now;
@@ -87,7 +94,11 @@ std::optional<Change> Explainer::by_lower_request(PoolCore& pool, const Workload
       }
       if (low == 0) return std::nullopt;
       set(changed, low);
-      return Change{ChangeKind::kLowerRequest, spec.name, resource, low, {},
+      return Change{ChangeKind::kLowerRequest,
+                    spec.name,
+                    resource,
+                    low,
+                    {},
                     "ask " + request_text(changed) + " per task of " + spec.name};
     };
     std::optional<Change> change;
@@ -100,8 +111,9 @@ std::optional<Change> Explainer::by_lower_request(PoolCore& pool, const Workload
                        [](TaskRequest& r, std::int64_t v) { r.gpu.memory = MiB(v); });
     }
     if (!change && gpu.count > 1) {
-      change = lowered("gpu", gpu.count,
-                       [](TaskRequest& r, std::int64_t v) { r.gpu.count = static_cast<std::int32_t>(v); });
+      change = lowered("gpu", gpu.count, [](TaskRequest& r, std::int64_t v) {
+        r.gpu.count = static_cast<std::int32_t>(v);
+      });
     }
     if (!change && spec.request.cpu.value > 0) {
       change = lowered("cpu", spec.request.cpu.value,
@@ -117,24 +129,36 @@ std::optional<Change> Explainer::by_lower_request(PoolCore& pool, const Workload
 }
 
 std::optional<Change> Explainer::by_relaxed_topology(PoolCore& pool, const WorkloadRecord& w,
+                                                     const Requirement& requirement,
                                                      const GangRequest& request) {
   const auto confined = [](const Goal& goal) { return goal.within != kWholePool; };
   if (w.running > 0) return std::nullopt;
   if (confined(request.goal)) {
     GangRequest relaxed = request;
     relaxed.goal.within = kWholePool;
-    if (fits(pool, w, relaxed)) {
+    if (fits(pool, w, requirement, relaxed)) {
       const std::string level = core_.shapes_.get(w.shape).topology.within;
-      return Change{ChangeKind::kRelaxTopology, w.name, {}, 0, {}, "drop 'within: " + level + "' of " + w.name};
+      return Change{ChangeKind::kRelaxTopology,
+                    w.name,
+                    {},
+                    0,
+                    {},
+                    "drop 'within: " + level + "' of " + w.name};
     }
   }
   for (std::size_t i = 0; i < request.roles.size(); ++i) {
     if (!confined(request.roles[i].goal)) continue;
     GangRequest relaxed = request;
     relaxed.roles[i].goal.within = kWholePool;
-    if (!fits(pool, w, relaxed)) continue;
-    const RoleSpec& role = core_.shapes_.get(w.shape).roles[static_cast<std::size_t>(request.roles[i].role)];
-    return Change{ChangeKind::kRelaxTopology, role.name, {}, 0, {}, "drop 'within: " + role.topology.within + "' of role " + role.name};
+    if (!fits(pool, w, requirement, relaxed)) continue;
+    const RoleSpec& role =
+        core_.shapes_.get(w.shape).roles[static_cast<std::size_t>(request.roles[i].role)];
+    return Change{ChangeKind::kRelaxTopology,
+                  role.name,
+                  {},
+                  0,
+                  {},
+                  "drop 'within: " + role.topology.within + "' of role " + role.name};
   }
   return std::nullopt;
 }
@@ -142,12 +166,15 @@ std::optional<Change> Explainer::by_relaxed_topology(PoolCore& pool, const Workl
 // Empty nodes like one that is there. For one class without goals, as many as the free places lack;
 // else as many as hold the whole request, which lie in one domain with the node they are like.
 std::optional<Change> Explainer::by_more_nodes(PoolCore& pool, const WorkloadRecord& w,
+                                               const Requirement& requirement,
                                                const GangRequest& request) {
   (void)w;
+  (void)requirement;
   bool plain = request.goal.within == kWholePool;
   bool by_host = request.goal.within == pool.state().host_level();
   for (const GangRole& role : request.roles) {
-    plain = plain && role.goal.within == kWholePool && role.segment_size == 0 && role.pinned.size() == 0;
+    plain = plain && role.goal.within == kWholePool && role.segment_size == 0 &&
+            role.pinned.size() == 0;
     by_host = by_host || (role.goal.within == pool.state().host_level()) ||
               (role.segment_size > 0 && role.segment_goal.within == pool.state().host_level());
   }
@@ -174,7 +201,11 @@ std::optional<Change> Explainer::by_more_nodes(PoolCore& pool, const WorkloadRec
     best_count = count;
   }
   if (!best) return std::nullopt;
-  return Change{ChangeKind::kAddNodes, best->spec.name, {}, best_count, {},
+  return Change{ChangeKind::kAddNodes,
+                best->spec.name,
+                {},
+                best_count,
+                {},
                 "add " + counted(best_count, "node") + " like " + best->spec.name};
 }
 

@@ -7,32 +7,52 @@ namespace fairlead::sched {
 
 std::string_view reason_code_name(ReasonCode code) {
   switch (code) {
-    case ReasonCode::kOverLimit: return "over-limit";
-    case ReasonCode::kNonPreemptibleQuota: return "non-preemptible-over-quota";
-    case ReasonCode::kBudgetSpent: return "budget-spent";
-    case ReasonCode::kOutsideWindow: return "outside-window";
-    case ReasonCode::kBackingOff: return "backing-off";
-    case ReasonCode::kPoolMissing: return "pool-missing";
-    case ReasonCode::kNoRoom: return "no-room";
-    case ReasonCode::kNoDomain: return "no-domain";
-    case ReasonCode::kSearchRanOut: return "search-ran-out";
-    case ReasonCode::kWaiting: return "waiting";
+    case ReasonCode::kOverLimit:
+      return "over-limit";
+    case ReasonCode::kNonPreemptibleQuota:
+      return "non-preemptible-over-quota";
+    case ReasonCode::kBudgetSpent:
+      return "budget-spent";
+    case ReasonCode::kOutsideWindow:
+      return "outside-window";
+    case ReasonCode::kBackingOff:
+      return "backing-off";
+    case ReasonCode::kPoolMissing:
+      return "pool-missing";
+    case ReasonCode::kNoRoom:
+      return "no-room";
+    case ReasonCode::kNoDomain:
+      return "no-domain";
+    case ReasonCode::kSearchRanOut:
+      return "search-ran-out";
+    case ReasonCode::kWaiting:
+      return "waiting";
   }
   check_failed("code", __FILE__, __LINE__, "the set of reason codes is closed");
 }
 
 std::string_view change_kind_name(ChangeKind kind) {
   switch (kind) {
-    case ChangeKind::kRaiseLimit: return "raise-limit";
-    case ChangeKind::kRaiseQuota: return "raise-quota";
-    case ChangeKind::kMakePreemptible: return "make-preemptible";
-    case ChangeKind::kFreeOnNode: return "free-on-node";
-    case ChangeKind::kAddNodes: return "add-nodes";
-    case ChangeKind::kLowerRequest: return "lower-request";
-    case ChangeKind::kLowerCount: return "lower-count";
-    case ChangeKind::kRelaxTopology: return "relax-topology";
-    case ChangeKind::kWaitUntil: return "wait-until";
-    case ChangeKind::kUncordon: return "uncordon";
+    case ChangeKind::kRaiseLimit:
+      return "raise-limit";
+    case ChangeKind::kRaiseQuota:
+      return "raise-quota";
+    case ChangeKind::kMakePreemptible:
+      return "make-preemptible";
+    case ChangeKind::kFreeOnNode:
+      return "free-on-node";
+    case ChangeKind::kAddNodes:
+      return "add-nodes";
+    case ChangeKind::kLowerRequest:
+      return "lower-request";
+    case ChangeKind::kLowerCount:
+      return "lower-count";
+    case ChangeKind::kRelaxTopology:
+      return "relax-topology";
+    case ChangeKind::kWaitUntil:
+      return "wait-until";
+    case ChangeKind::kUncordon:
+      return "uncordon";
   }
   check_failed("kind", __FILE__, __LINE__, "the set of change kinds is closed");
 }
@@ -67,8 +87,8 @@ std::string quantity_text(std::string_view resource, std::int64_t amount) {
 }
 
 std::string over_limit_text(const Reason& reason, std::int64_t limit, std::int64_t held) {
-  return "asks " + quantity_text(reason.resource, reason.asked) + ", but " + reason.subject + " holds " +
-         amount_text(reason.resource, held) + " of its limit of " +
+  return "asks " + quantity_text(reason.resource, reason.asked) + ", but " + reason.subject +
+         " holds " + amount_text(reason.resource, held) + " of its limit of " +
          quantity_text(reason.resource, limit);
 }
 
@@ -83,15 +103,22 @@ std::string request_text(const TaskRequest& request) {
   const auto add = [&](const std::string& part) { out += (out.empty() ? "" : ", ") + part; };
   const GpuRequest& gpu = request.gpu;
   switch (gpu.kind) {
-    case GpuRequestKind::kNone: break;
-    case GpuRequestKind::kDevices: add(counted(gpu.count, "GPU")); break;
+    case GpuRequestKind::kNone:
+      break;
+    case GpuRequestKind::kDevices:
+      add(counted(gpu.count, "GPU"));
+      break;
     case GpuRequestKind::kPortion:
-      add(decimal_text(gpu.portion.value, 3) + " of " + (gpu.count == 1 ? "a GPU" : counted(gpu.count, "GPU")));
+      add(decimal_text(gpu.portion.value, 3) + " of " +
+          (gpu.count == 1 ? "a GPU" : counted(gpu.count, "GPU")));
       break;
     case GpuRequestKind::kMemory:
-      add(std::to_string(gpu.memory.value) + " MiB of " + (gpu.count == 1 ? "a GPU" : counted(gpu.count, "GPU")));
+      add(std::to_string(gpu.memory.value) + " MiB of " +
+          (gpu.count == 1 ? "a GPU" : counted(gpu.count, "GPU")));
       break;
-    case GpuRequestKind::kMig: add(std::to_string(gpu.count) + " × MIG " + gpu.mig_profile); break;
+    case GpuRequestKind::kMig:
+      add(std::to_string(gpu.count) + " × MIG " + gpu.mig_profile);
+      break;
   }
   if (request.cpu.value > 0) add(quantity_text("cpu", request.cpu.value));
   if (request.memory.value > 0) add(quantity_text("memory", request.memory.value));

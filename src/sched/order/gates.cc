@@ -26,7 +26,8 @@ bool inside(const TimeWindow& w, std::int64_t minute) {
 bool window_open(const std::vector<TimeWindow>& windows, Instant now) {
   if (windows.empty()) return true;
   const std::int64_t minute = minute_of_week(now);
-  return std::any_of(windows.begin(), windows.end(), [&](const TimeWindow& w) { return inside(w, minute); });
+  return std::any_of(windows.begin(), windows.end(),
+                     [&](const TimeWindow& w) { return inside(w, minute); });
 }
 
 Instant next_opening(const std::vector<TimeWindow>& windows, Instant now) {
@@ -42,7 +43,9 @@ Instant next_opening(const std::vector<TimeWindow>& windows, Instant now) {
 }
 
 // Milli-GPU × ms of `milli_hours` GPU-hours × 1000, or price-thousandths × ms likewise.
-Int128 per_hour(std::int64_t amount) { return Int128{amount} * 3'600'000; }
+Int128 per_hour(std::int64_t amount) {
+  return Int128{amount} * 3'600'000;
+}
 
 struct GateCheck {
   QueueTree& tree;
@@ -99,9 +102,10 @@ struct GateCheck {
     const Instant opens = next_opening(windows, now);
     Reason reason = queue_reason(ReasonCode::kOutsideWindow, "5.4", q, kGpuResource, 0, 0);
     reason.resource.clear();
-    reason.text = "project " + reason.subject + " may start workloads only in its time windows; the next opens at " +
+    reason.text = "project " + reason.subject +
+                  " may start workloads only in its time windows; the next opens at " +
                   to_rfc3339(opens);
-    reason.cheapest = Change{ChangeKind::kWaitUntil, reason.subject, {}, 0, opens,
+    reason.cheapest = Change{ChangeKind::kWaitUntil,           reason.subject, {}, 0, opens,
                              "wait until " + to_rfc3339(opens)};
     reasons->push_back(std::move(reason));
     return false;
@@ -124,11 +128,16 @@ struct GateCheck {
       reason.asked = *budget->cost_milli;
       reason.resource = "cost";
     }
-    reason.text = "the budget of " + reason.subject + " is spent: " + decimal_text(reason.asked, 3) +
+    reason.text = "the budget of " + reason.subject +
+                  " is spent: " + decimal_text(reason.asked, 3) +
                   (gpu_spent ? " GPU-hours" : " of money") + " per period";
     if (renews != kNever) {
       reason.text += "; it renews at " + to_rfc3339(renews);
-      reason.cheapest = Change{ChangeKind::kWaitUntil, reason.subject, {}, 0, renews,
+      reason.cheapest = Change{ChangeKind::kWaitUntil,
+                               reason.subject,
+                               {},
+                               0,
+                               renews,
                                "wait until " + to_rfc3339(renews)};
     }
     reasons->push_back(std::move(reason));

@@ -50,7 +50,8 @@ RequirementId PendingSet::intern(const Key& key, bool& fresh) {
 void PendingSet::add(RequirementId requirement_id, QueueId queue, PoolId pool, std::int32_t stage,
                      const EntryKey& key) {
   Requirement& r = requirement(requirement_id);
-  const auto [it, inserted] = bucket_of_.try_emplace({queue, pool, requirement_id}, BucketId(buckets_.size()));
+  const auto [it, inserted] =
+      bucket_of_.try_emplace({queue, pool, requirement_id}, BucketId(buckets_.size()));
   if (inserted) {
     if (!free_buckets_.empty()) {
       it->second = free_buckets_.back();
@@ -69,7 +70,8 @@ void PendingSet::add(RequirementId requirement_id, QueueId queue, PoolId pool, s
   at_pool(fresh_, pool).push_back(it->second);
 }
 
-void PendingSet::remove(RequirementId requirement_id, QueueId queue, PoolId pool, const EntryKey& key) {
+void PendingSet::remove(RequirementId requirement_id, QueueId queue, PoolId pool,
+                        const EntryKey& key) {
   const auto it = bucket_of_.find({queue, pool, requirement_id});
   FAIRLEAD_CHECK(it != bucket_of_.end(), "a waiting workload stands in its bucket");
   const BucketId id = it->second;
@@ -94,14 +96,18 @@ void PendingSet::drop_if_unused(RequirementId requirement_id) {
   free_requirements_.push_back(requirement_id);
 }
 
-const std::vector<RequirementId>& PendingSet::requirements_in(PoolId pool) { return at_pool(in_pool_, pool); }
+const std::vector<RequirementId>& PendingSet::requirements_in(PoolId pool) {
+  return at_pool(in_pool_, pool);
+}
 
 std::vector<BucketId> PendingSet::take_fresh(PoolId pool) {
   std::vector<BucketId> out = std::move(at_pool(fresh_, pool));
   at_pool(fresh_, pool).clear();
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
-  std::erase_if(out, [&](BucketId id) { return bucket(id).entries.empty(); });
+  // Ids are used again: what was given back, or is another pool's by now, is not meant.
+  std::erase_if(out,
+                [&](BucketId id) { return bucket(id).entries.empty() || bucket(id).pool != pool; });
   return out;
 }
 

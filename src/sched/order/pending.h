@@ -7,7 +7,6 @@
 // Cost: add() and remove() O(log n). Memory: one tree node per waiting workload and pool.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <compare>
 #include <cstdint>
 #include <deque>
@@ -16,6 +15,8 @@
 #include <tuple>
 #include <utility>
 #include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "sched/ids.h"
 #include "sched/state/workload_table.h"
@@ -40,19 +41,19 @@ struct EntryKey {
 struct Requirement {
   EntryKind kind = EntryKind::kGang;
   ShapeId shape;
-  std::int32_t role = -1;          // −1: the whole gang's minimum
-  std::int32_t tasks = 0;          // of that role
-  WorkloadId only;                 // valid: this workload's alone, never remembered as failed
-  bool non_preemptible = false;    // counts against 5.2
+  std::int32_t role = -1;        // −1: the whole gang's minimum
+  std::int32_t tasks = 0;        // of that role
+  WorkloadId only;               // valid: this workload's alone, never remembered as failed
+  bool non_preemptible = false;  // counts against 5.2
   std::vector<std::pair<TaskClassId, std::int64_t>> needs;
 
   struct InPool {
     PoolId pool;
-    std::int32_t stage = 0;        // position of the pool in the workload's list
-    ResourceVector demand;         // least charge of one start
+    std::int32_t stage = 0;  // position of the pool in the workload's list
+    ResourceVector demand;   // least charge of one start
     std::uint64_t demand_version = UINT64_MAX;
     std::uint64_t failed_at = UINT64_MAX;  // release_version of the pool at the last failure
-    bool ran_out = false;          // the failure was one of steps, not a proof
+    bool ran_out = false;                  // the failure was one of steps, not a proof
     std::vector<BucketId> buckets;
   };
   boost::container::small_vector<InPool, 1> pools;
@@ -81,7 +82,8 @@ class PendingSet {
   Requirement& requirement(RequirementId id) { return requirements_[id.index()]; }
   const Requirement& requirement(RequirementId id) const { return requirements_[id.index()]; }
 
-  void add(RequirementId requirement, QueueId queue, PoolId pool, std::int32_t stage, const EntryKey& key);
+  void add(RequirementId requirement, QueueId queue, PoolId pool, std::int32_t stage,
+           const EntryKey& key);
   void remove(RequirementId requirement, QueueId queue, PoolId pool, const EntryKey& key);
   // Gives the requirement back if nothing waits on it.
   void drop_if_unused(RequirementId requirement);
@@ -95,7 +97,6 @@ class PendingSet {
   std::vector<const Bucket*> all_buckets() const;
 
  private:
-
   std::map<Key, RequirementId> by_key_;
   std::deque<Requirement> requirements_;
   std::vector<Key> keys_;

@@ -23,7 +23,8 @@ QueueKey queue_key(const QueueTree& tree, PoolId pool, QueueId queue, const Reso
   key.queue = queue;
   bool holds = false;
   bool all_over = true;
-  const std::size_t n = std::max({ledger.allocated.size(), demand.size(), ledger.entitlements.size()});
+  const std::size_t n =
+      std::max({ledger.allocated.size(), demand.size(), ledger.entitlements.size()});
   for (std::size_t r = 0; r < n; ++r) {
     const std::int64_t held = ledger.allocated[r];
     const std::int64_t asked = demand[r];

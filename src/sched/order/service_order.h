@@ -15,7 +15,7 @@ struct QueueKey {
   bool over_share = false;       // above its fair share in every resource it holds
   bool over_quota_with = false;  // would leave its quota with this workload
   std::int32_t rank = 0;
-  Ratio share_with;              // dominant share counting the workload
+  Ratio share_with;  // dominant share counting the workload
   Ratio share_without;
   std::int64_t created = 0;
   QueueId queue;

@@ -57,7 +57,8 @@ void ClassIndex::rebuild_groups() {
     for (std::size_t i = 0; i < g.members.size(); ++i) {
       if (leaves_[g.members[i]].slots > 0) g.best[g.width + i] = g.members[i];
     }
-    for (std::size_t i = g.width - 1; i >= 1; --i) g.best[i] = better(g.best[2 * i], g.best[2 * i + 1]);
+    for (std::size_t i = g.width - 1; i >= 1; --i)
+      g.best[i] = better(g.best[2 * i], g.best[2 * i + 1]);
   }
 }
 
@@ -130,8 +131,8 @@ void ClassIndex::catch_up() {
 std::uint32_t ClassIndex::best_of(const Group& g, SlotRange range) const {
   if (range.begin == 0 && range.end == leaves_.size()) return g.best[1];
   const auto position = [&](std::uint32_t slot) {
-    return static_cast<std::size_t>(
-        std::lower_bound(g.members.begin(), g.members.end(), slot) - g.members.begin());
+    return static_cast<std::size_t>(std::lower_bound(g.members.begin(), g.members.end(), slot) -
+                                    g.members.begin());
   };
   std::uint32_t left = kNoSlot;
   std::uint32_t right = kNoSlot;

@@ -1,9 +1,10 @@
 // Index of one task class over one pool: where it fits, how often, and where best.
 //
-// A tournament tree per group of nodes (same GPUs): each inner node knows the best-scored slot below
-// it; and one tree of sums: how many tasks fit below. catch_up() replays the pool's journal, so the
-// cost of a question is that of the nodes changed since the last one: O(changed × (fit + score +
-// log n)). best() is O(groups × log n), slots() O(log n). Memory: about 50 bytes per node and class.
+// A tournament tree per group of nodes (same GPUs): each inner node knows the best-scored slot
+// below it; and one tree of sums: how many tasks fit below. catch_up() replays the pool's journal,
+// so the cost of a question is that of the nodes changed since the last one: O(changed × (fit +
+// score + log n)). best() is O(groups × log n), slots() O(log n). Memory: about 50 bytes per node
+// and class.
 #pragma once
 
 #include <array>

@@ -29,7 +29,8 @@ void pick_nearest(const NodeRoom& room, const DeviceList& from, std::size_t n, i
   boost::container::small_vector<Group, 4> groups;
   for (const std::uint16_t d : from) {
     const std::int32_t key = group_of(room.devices[d], level);
-    auto it = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.key == key; });
+    auto it =
+        std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.key == key; });
     if (it == groups.end()) {
       groups.push_back({key, {}});
       it = groups.end() - 1;
@@ -102,10 +103,9 @@ DeviceList pick_near_cores(const TaskClass& task, const NodeRoom& room, DeviceCh
     for (std::size_t c = 0; c < cells; ++c) {
       if ((subset >> c & 1) == 0) continue;
       cpu += room.cells[c].free_cpu;
-      const auto here = static_cast<std::size_t>(
-          std::count_if(with_room.begin(), with_room.end(), [&](std::uint16_t d) {
-            return room.devices[d].numa == static_cast<std::int32_t>(c);
-          }));
+      const auto here = static_cast<std::size_t>(std::count_if(
+          with_room.begin(), with_room.end(),
+          [&](std::uint16_t d) { return room.devices[d].numa == static_cast<std::int32_t>(c); }));
       devices += here;
       each = each && here > 0;
     }
@@ -149,7 +149,8 @@ std::size_t untouched_in_cell(const NodeRoom& room, std::size_t cell) {
 void take_cores(const TaskClass& task, const NodeRoom& room, TaskPlacement& placement) {
   if (task.cpu == 0) return;
   boost::container::small_vector<std::uint16_t, 4> order;
-  for (std::size_t c = 0; c < room.cells.size(); ++c) order.push_back(static_cast<std::uint16_t>(c));
+  for (std::size_t c = 0; c < room.cells.size(); ++c)
+    order.push_back(static_cast<std::uint16_t>(c));
   if (room.cells.size() > 1) {
     const auto key = [&](std::uint16_t c) {
       const bool own = std::any_of(
@@ -221,7 +222,8 @@ std::optional<DeviceClaim> mig_claim(const TaskClass& task, const DeviceState& d
   if (!device.mig || on.mig_profile < 0) return std::nullopt;
   const DeviceClass& device_class = *on.device_class;
   const MigProfile& profile = device_class.mig_profiles[static_cast<std::size_t>(on.mig_profile)];
-  if (device.mig_free_compute < profile.compute_slices || device.free_mib < on.mib) return std::nullopt;
+  if (device.mig_free_compute < profile.compute_slices || device.free_mib < on.mib)
+    return std::nullopt;
   const auto mask_at = [](std::int32_t start, std::int32_t slices) {
     return ((std::uint32_t{1} << slices) - 1) << start;
   };
@@ -265,8 +267,8 @@ DeviceClaim device_claim(const TaskClass& task, const NodeRoom& room, std::uint1
   return claim;
 }
 
-std::optional<TaskPlacement> choose(const TaskClass& task, const NodeRoom& room, DeviceChoice choice,
-                                    std::int32_t preferred_device) {
+std::optional<TaskPlacement> choose(const TaskClass& task, const NodeRoom& room,
+                                    DeviceChoice choice, std::int32_t preferred_device) {
   if (room.cpu < task.cpu || room.memory < task.memory) return std::nullopt;
   for (const auto& [resource, amount] : task.extended) {
     if (room.extended_free(resource) < amount) return std::nullopt;
@@ -279,7 +281,8 @@ std::optional<TaskPlacement> choose(const TaskClass& task, const NodeRoom& room,
   } else if (task.needs_gpu()) {
     DeviceList with_room;
     for (std::size_t d = 0; d < room.devices.size(); ++d) {
-      if (device_has_room(task, room.devices[d])) with_room.push_back(static_cast<std::uint16_t>(d));
+      if (device_has_room(task, room.devices[d]))
+        with_room.push_back(static_cast<std::uint16_t>(d));
     }
     if (with_room.size() < static_cast<std::size_t>(task.gpu_count)) return std::nullopt;
     DeviceList chosen;

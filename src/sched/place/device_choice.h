@@ -5,9 +5,10 @@
 // Cost: O(devices²), devices <= 16 in practice. Pure functions.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <optional>
+
+#include <boost/container/small_vector.hpp>
 
 #include "sched/decision.h"
 #include "sched/state/node_state.h"

@@ -36,10 +36,14 @@ bool matches(const MatchTerm& term, const Labels& labels) {
     return std::find(term.values.begin(), term.values.end(), label->second) != term.values.end();
   };
   switch (term.op) {
-    case MatchOperator::kIn: return present && among();
-    case MatchOperator::kNotIn: return !present || !among();
-    case MatchOperator::kExists: return present;
-    case MatchOperator::kDoesNotExist: return !present;
+    case MatchOperator::kIn:
+      return present && among();
+    case MatchOperator::kNotIn:
+      return !present || !among();
+    case MatchOperator::kExists:
+      return present;
+    case MatchOperator::kDoesNotExist:
+      return !present;
     case MatchOperator::kGreater:
     case MatchOperator::kLess: {
       if (!present || term.values.empty()) return false;
@@ -81,14 +85,18 @@ std::int64_t device_tasks(const TaskClass& task, const DeviceState& d) {
   if (!device_eligible(task, d)) return 0;
   const OnDevice& on = task.on_device[d.device_class.index()];
   switch (task.gpu_kind) {
-    case GpuRequestKind::kNone: return 0;
-    case GpuRequestKind::kDevices: return d.untouched() ? 1 : 0;
+    case GpuRequestKind::kNone:
+      return 0;
+    case GpuRequestKind::kDevices:
+      return d.untouched() ? 1 : 0;
     case GpuRequestKind::kPortion: {
       const std::int64_t by_milli = d.free_milli / task.milli;
       return on.mib > 0 ? std::min(by_milli, d.free_mib / on.mib) : by_milli;
     }
-    case GpuRequestKind::kMemory: return d.free_mib / on.mib;
-    case GpuRequestKind::kMig: return mig_instances(task, d);
+    case GpuRequestKind::kMemory:
+      return d.free_mib / on.mib;
+    case GpuRequestKind::kMig:
+      return mig_instances(task, d);
   }
   return 0;
 }
@@ -136,20 +144,34 @@ std::int64_t numa_slots(const TaskClass& task, NodeRoom room, std::int64_t at_mo
 
 std::string_view filter_name(Filter filter) {
   switch (filter) {
-    case Filter::kFits: return "fits";
-    case Filter::kNotReady: return "not ready";
-    case Filter::kCordoned: return "cordoned";
-    case Filter::kTaint: return "taint";
-    case Filter::kNodeType: return "node type";
-    case Filter::kSelector: return "node selector";
-    case Filter::kAffinity: return "affinity";
-    case Filter::kDeviceClass: return "device class";
-    case Filter::kMigMode: return "MIG mode";
-    case Filter::kGpu: return "gpu";
-    case Filter::kCpu: return "cpu";
-    case Filter::kMemory: return "memory";
-    case Filter::kExtended: return "extended resource";
-    case Filter::kNuma: return "cores near the GPU";
+    case Filter::kFits:
+      return "fits";
+    case Filter::kNotReady:
+      return "not ready";
+    case Filter::kCordoned:
+      return "cordoned";
+    case Filter::kTaint:
+      return "taint";
+    case Filter::kNodeType:
+      return "node type";
+    case Filter::kSelector:
+      return "node selector";
+    case Filter::kAffinity:
+      return "affinity";
+    case Filter::kDeviceClass:
+      return "device class";
+    case Filter::kMigMode:
+      return "MIG mode";
+    case Filter::kGpu:
+      return "gpu";
+    case Filter::kCpu:
+      return "cpu";
+    case Filter::kMemory:
+      return "memory";
+    case Filter::kExtended:
+      return "extended resource";
+    case Filter::kNuma:
+      return "cores near the GPU";
   }
   return "?";
 }
@@ -157,8 +179,8 @@ std::string_view filter_name(Filter filter) {
 Filter static_filter(const TaskClass& task, const NodeState& node) {
   const Constraints& c = task.constraints;
   if (!node.spec.taints.empty() && tainted(task, node.spec)) return Filter::kTaint;
-  if (!c.node_types.empty() &&
-      std::find(c.node_types.begin(), c.node_types.end(), node.spec.node_type) == c.node_types.end()) {
+  if (!c.node_types.empty() && std::find(c.node_types.begin(), c.node_types.end(),
+                                         node.spec.node_type) == c.node_types.end()) {
     return Filter::kNodeType;
   }
   for (const auto& [key, value] : c.node_selector) {
@@ -171,9 +193,9 @@ Filter static_filter(const TaskClass& task, const NodeState& node) {
   if (!task.needs_gpu()) {
     // Naming device classes on a CPU-only task asks for a node that has them.
     if (c.device_classes.empty()) return Filter::kFits;
-    const bool has = std::any_of(node.empty.devices.begin(), node.empty.devices.end(), [&](const auto& d) {
-      return task.on_device[d.device_class.index()].allowed;
-    });
+    const bool has =
+        std::any_of(node.empty.devices.begin(), node.empty.devices.end(),
+                    [&](const auto& d) { return task.on_device[d.device_class.index()].allowed; });
     return has ? Filter::kFits : Filter::kDeviceClass;
   }
   Filter worst = Filter::kDeviceClass;

@@ -64,7 +64,7 @@ enum class DeviceChoice : std::uint8_t {
 
 // Devices and cores for one task; role, index and node of the result are left to the caller.
 // `preferred_device` (>= 0) is taken for a one-device fraction if it fits.
-std::optional<TaskPlacement> choose(const TaskClass& task, const NodeRoom& room, DeviceChoice choice,
-                                    std::int32_t preferred_device = -1);
+std::optional<TaskPlacement> choose(const TaskClass& task, const NodeRoom& room,
+                                    DeviceChoice choice, std::int32_t preferred_device = -1);
 
 }  // namespace fairlead::sched

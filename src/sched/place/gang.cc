@@ -37,8 +37,11 @@ std::vector<const GangRole*> hardest_first(std::vector<const GangRole*> roles,
     const TaskClass& t = classes.get(r->task_class);
     const std::int64_t per_device = t.gpu_kind == GpuRequestKind::kMemory ? t.mib : t.milli;
     return std::array<std::int64_t, 6>{r->goal.empty() && r->segment_size == 0 ? 1 : 0,
-                                       t.needs_gpu() ? 0 : 1, t.numa_required ? 0 : 1,
-                                       -static_cast<std::int64_t>(t.gpu_count), -per_device, -t.cpu};
+                                       t.needs_gpu() ? 0 : 1,
+                                       t.numa_required ? 0 : 1,
+                                       -static_cast<std::int64_t>(t.gpu_count),
+                                       -per_device,
+                                       -t.cpu};
   };
   std::stable_sort(roles.begin(), roles.end(),
                    [&](const GangRole* a, const GangRole* b) { return key(a) < key(b); });
@@ -104,7 +107,8 @@ bool GangPlacer::place_in_domains(const GangRequest& request) {
   return best && place_roles(roles, *best, true);
 }
 
-bool GangPlacer::place_roles(const std::vector<const GangRole*>& roles, SlotRange range, bool fewest) {
+bool GangPlacer::place_roles(const std::vector<const GangRole*>& roles, SlotRange range,
+                             bool fewest) {
   const std::size_t mark = taken_.size();
   const bool plain = std::all_of(roles.begin(), roles.end(), [](const GangRole* r) {
     return r->goal.empty() && r->segment_size == 0;
@@ -225,7 +229,8 @@ bool GangPlacer::place_fewest(const std::vector<const GangRole*>& roles, SlotRan
       std::size_t count = 0;
       for (std::size_t r = 0; r < roles.size(); ++r) {
         const TaskClass& task = classes.get(roles[r]->task_class);
-        const auto most = std::min(remaining(r), static_cast<std::size_t>(places[r]->slots_at(slot)));
+        const auto most =
+            std::min(remaining(r), static_cast<std::size_t>(places[r]->slots_at(slot)));
         for (std::size_t i = 0; i < most; ++i) {
           const auto placement = choose(task, room, pool_.scorer->device_choice());
           if (!placement) break;
@@ -294,7 +299,8 @@ bool GangPlacer::place_one(const GangRole& role, std::int32_t index, std::uint32
     if (pool_.scorer->random()) {
       DeviceList with_room;
       for (std::size_t d = 0; d < node.free.devices.size(); ++d) {
-        if (device_has_room(task, node.free.devices[d])) with_room.push_back(static_cast<std::uint16_t>(d));
+        if (device_has_room(task, node.free.devices[d]))
+          with_room.push_back(static_cast<std::uint16_t>(d));
       }
       if (!with_room.empty()) device = with_room[pool_.rng.below(with_room.size())];
     } else {
@@ -329,7 +335,8 @@ std::size_t GangPlacer::hosts_since(std::size_t mark) const {
   return static_cast<std::size_t>(std::unique(hosts.begin(), hosts.end()) - hosts.begin());
 }
 
-std::vector<SlotRange> GangPlacer::candidates(const Goal& goal, SlotRange range, const Needs& needs) {
+std::vector<SlotRange> GangPlacer::candidates(const Goal& goal, SlotRange range,
+                                              const Needs& needs) {
   std::vector<SlotRange> out;
   const Level narrowest = goal.prefer > goal.within ? goal.prefer : goal.within;
   bool gpus = false;

@@ -4,7 +4,8 @@
 // domains that fit, the one left with least free is tried first; with `hosts: fewest`, the one that
 // needs the fewest hosts. Roles of one class are exact: the index counts what fits. Roles of
 // several classes are tried hardest first, then in the other orders, then by a search over nodes;
-// all of it counted in steps, so that a "no" is either proved or says that the search ran out (7.6).
+// all of it counted in steps, so that a "no" is either proved or says that the search ran out
+// (7.6).
 //
 // Cost: O(tasks × log nodes) for roles of one class without goals; + O(domains) per level tried.
 #pragma once
@@ -47,9 +48,9 @@ struct GangRequest {
 
 enum class GangVerdict : std::uint8_t {
   kPlaced,
-  kNoRoom,     // proved: some class has fewer free places than the gang needs
-  kNoDomain,   // proved per domain: none of the required level has the places
-  kRanOut,     // the steps were used up
+  kNoRoom,    // proved: some class has fewer free places than the gang needs
+  kNoDomain,  // proved per domain: none of the required level has the places
+  kRanOut,    // the steps were used up
 };
 
 struct GangOutcome {
@@ -69,7 +70,10 @@ class GangPlacer {
                       const std::vector<TaskPlacement>& tasks);
 
  private:
-  struct Taken { TaskPlacement placement; TaskClassId task_class; };
+  struct Taken {
+    TaskPlacement placement;
+    TaskClassId task_class;
+  };
   // One role's tasks inside a range, by position in `roles`.
   struct Group {
     const GangRole* role = nullptr;
@@ -78,7 +82,8 @@ class GangPlacer {
 
   bool place_in_domains(const GangRequest& request);
   bool place_roles(const std::vector<const GangRole*>& roles, SlotRange range, bool fewest);
-  bool place_in_order(const std::vector<const GangRole*>& roles, std::size_t first, SlotRange range);
+  bool place_in_order(const std::vector<const GangRole*>& roles, std::size_t first,
+                      SlotRange range);
   bool place_role(const GangRole& role, SlotRange range);
   bool place_segments(const GangRole& role, SlotRange range);
   bool place_tasks(const GangRole& role, const std::vector<std::int32_t>& indices, SlotRange range);

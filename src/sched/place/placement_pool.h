@@ -18,7 +18,10 @@ class PlacementPool {
  public:
   PlacementPool(PoolId id, PoolSpec spec, std::vector<NodeState>& nodes, const TaskClasses& classes,
                 std::unique_ptr<Scorer> pool_scorer, std::uint64_t seed)
-      : state(id, std::move(spec), nodes), scorer(std::move(pool_scorer)), rng(seed), classes_(classes) {}
+      : state(id, std::move(spec), nodes),
+        scorer(std::move(pool_scorer)),
+        rng(seed),
+        classes_(classes) {}
 
   PoolState state;
   std::unique_ptr<Scorer> scorer;

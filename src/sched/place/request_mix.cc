@@ -6,7 +6,7 @@
 namespace fairlead::sched {
 namespace {
 
-constexpr std::int64_t kOne = 16;                      // weight of one request
+constexpr std::int64_t kOne = 16;  // weight of one request
 constexpr std::int64_t kHalveAbove = kOne * 16 * 1024;
 
 }  // namespace
@@ -46,7 +46,9 @@ void RequestMix::state(const std::vector<std::pair<const TaskClass*, std::int64_
   due_ = true;
 }
 
-bool RequestMix::rebuild_due() { return std::exchange(due_, false); }
+bool RequestMix::rebuild_due() {
+  return std::exchange(due_, false);
+}
 
 std::vector<RequestMix::Item> RequestMix::items() const {
   std::vector<Item> out;

@@ -1,8 +1,8 @@
 // The observed mix of requests (rule 6.2): how often each task class was asked for lately.
 //
 // Counts decay: once their sum passes a bound all are halved, so a mix follows the site over some
-// ten thousand requests. rebuild_due() paces the users of the mix: scores that depend on it are void
-// at each rebuild, so rebuilds get rarer as the mix settles. Cost: observe() O(1).
+// ten thousand requests. rebuild_due() paces the users of the mix: scores that depend on it are
+// void at each rebuild, so rebuilds get rarer as the mix settles. Cost: observe() O(1).
 #pragma once
 
 #include <cstdint>

@@ -36,8 +36,8 @@ class DefaultScorer final : public Scorer {
       : gpu_strategy_(pool.gpu_strategy), cpu_strategy_(pool.cpu_strategy) {}
 
   std::int32_t score(const TaskClass& task, const NodeState& node) const override {
-    const std::int64_t steps = mix_known_ && gpu_strategy_ == Strategy::kBinpack
-                                   ? outcome(task, node).steps : 0;
+    const std::int64_t steps =
+        mix_known_ && gpu_strategy_ == Strategy::kBinpack ? outcome(task, node).steps : 0;
     std::int64_t total = -steps * kStepScore - rest(task, node);
     if (!task.needs_gpu() && !node.empty.devices.empty()) total -= kOnGpuNode;
     total -= soft_taints(node) * kStepScore * 64;
@@ -55,7 +55,8 @@ class DefaultScorer final : public Scorer {
 
   // 0 while at most half of a model's free capacity is spoken for by requests that cannot go
   // everywhere, rising to kPriceFactor × the request when all of it is.
-  std::int64_t price(const TaskClass& task, std::size_t group, const PoolState& pool) const override {
+  std::int64_t price(const TaskClass& task, std::size_t group,
+                     const PoolState& pool) const override {
     if (!mix_known_ || gpu_strategy_ != Strategy::kBinpack || !task.needs_gpu()) return 0;
     if (group >= pinned_.size() || pinned_[group] == 0) return 0;
     const std::int64_t free = pool.free_in_group(group);
@@ -151,24 +152,25 @@ class DefaultScorer final : public Scorer {
       strategy = cpu_strategy_;
       const std::int64_t total = std::max<std::int64_t>(node.empty.cpu, 1);
       left = std::clamp<std::int64_t>(
-          mul_div_floor(std::max<std::int64_t>(node.free.cpu - task.cpu, 0), kStepScore - 1, total), 0,
-          kStepScore - 1);
+          mul_div_floor(std::max<std::int64_t>(node.free.cpu - task.cpu, 0), kStepScore - 1, total),
+          0, kStepScore - 1);
     }
     return strategy == Strategy::kBinpack ? left : kStepScore - 1 - left;
   }
 
   static std::int64_t soft_taints(const NodeState& node) {
-    return std::count_if(node.spec.taints.begin(), node.spec.taints.end(), [](const Taint& t) {
-      return t.effect == TaintEffect::kPreferNoSchedule;
-    });
+    return std::count_if(node.spec.taints.begin(), node.spec.taints.end(),
+                         [](const Taint& t) { return t.effect == TaintEffect::kPreferNoSchedule; });
   }
 
   // One node of each distinct size: whether a request fits a kind of node at all.
   static std::vector<const NodeState*> node_kinds(const PoolState& pool) {
-    std::map<std::tuple<std::size_t, std::int64_t, std::int64_t, std::size_t>, const NodeState*> kinds;
+    std::map<std::tuple<std::size_t, std::int64_t, std::int64_t, std::size_t>, const NodeState*>
+        kinds;
     for (std::uint32_t s = 0; s < pool.slot_count(); ++s) {
       const NodeState& n = pool.node_at(s);
-      kinds.try_emplace({pool.group_at(s), n.empty.cpu, n.empty.memory, n.empty.devices.size()}, &n);
+      kinds.try_emplace({pool.group_at(s), n.empty.cpu, n.empty.memory, n.empty.devices.size()},
+                        &n);
     }
     std::vector<const NodeState*> out;
     for (const auto& [key, node] : kinds) out.push_back(node);
@@ -203,7 +205,8 @@ class DefaultScorer final : public Scorer {
       std::int64_t capacity = 0;
       for (std::size_t g = 1; g < groups; ++g) capacity += on[g] ? pool.total_in_group(g) : 0;
       if (capacity == total || capacity == 0) continue;
-      const auto share = static_cast<std::int64_t>(Int128{weight} * milli * count * kPinnedOne / all);
+      const auto share =
+          static_cast<std::int64_t>(Int128{weight} * milli * count * kPinnedOne / all);
       for (std::size_t g = 1; g < groups; ++g) {
         if (!on[g]) continue;
         const std::int64_t part = mul_div_floor(share, pool.total_in_group(g), capacity);

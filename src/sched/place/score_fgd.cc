@@ -1,11 +1,11 @@
-// FGD, section 4 of the paper. Node n: free CPU c, free milli g_1…g_k, idle R = Σ g. Task class m of
-// the mix: CPU a, GPU milli r, count k, popularity p. Fragment F_n(m) = R if r = 0, or the node's
-// GPUs are not allowed, or c < a, or fewer than k devices have r free; else the sum of the g below r.
-// The score of putting a task on n is int(100 · sigmoid(Δ/1000)) of Δ = F_n(M) − F_n'(M).
+// FGD, section 4 of the paper. Node n: free CPU c, free milli g_1…g_k, idle R = Σ g. Task class m
+// of the mix: CPU a, GPU milli r, count k, popularity p. Fragment F_n(m) = R if r = 0, or the
+// node's GPUs are not allowed, or c < a, or fewer than k devices have r free; else the sum of the g
+// below r. The score of putting a task on n is int(100 · sigmoid(Δ/1000)) of Δ = F_n(M) − F_n'(M).
 //
 // Popularities are fixed-point (2^−30) and the sigmoid is a table of its 100 steps, so the decision
-// is in integers. Cost of a score: O(mix classes × devices), once for the node as it is and once per
-// device tried.
+// is in integers. Cost of a score: O(mix classes × devices), once for the node as it is and once
+// per device tried.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -43,7 +43,8 @@ const std::array<Int128, 99>& sigmoid_steps() {
     std::array<Int128, 99> out{};
     for (int k = 1; k < 100; ++k) {
       const double x = 1000.0 * std::log(static_cast<double>(k) / (100.0 - k));
-      out[static_cast<std::size_t>(k - 1)] = static_cast<Int128>(std::ceil(x * static_cast<double>(kOne)));
+      out[static_cast<std::size_t>(k - 1)] =
+          static_cast<Int128>(std::ceil(x * static_cast<double>(kOne)));
     }
     return out;
   }();
@@ -78,7 +79,8 @@ class FgdScorer final : public Scorer {
     for (const RequestMix::Item& item : mix_.items()) {
       std::vector<bool> allowed;
       for (const OnDevice& on : item.task->on_device) allowed.push_back(on.allowed);
-      counts[{item.task->cpu, item.task->milli, item.task->gpu_count, std::move(allowed)}] += item.weight;
+      counts[{item.task->cpu, item.task->milli, item.task->gpu_count, std::move(allowed)}] +=
+          item.weight;
       total += item.weight;
     }
     std::vector<std::pair<std::int64_t, const Key*>> sorted;
@@ -91,7 +93,8 @@ class FgdScorer final : public Scorer {
     classes_.clear();
     for (std::size_t i = 0; i < used; ++i) {
       const auto& [cpu, milli, count, allowed] = *sorted[i].second;
-      classes_.push_back({cpu, milli, count, allowed, mul_div_floor(kOne, sorted[i].first, covered)});
+      classes_.push_back(
+          {cpu, milli, count, allowed, mul_div_floor(kOne, sorted[i].first, covered)});
     }
     ++version_;
   }
@@ -123,7 +126,8 @@ class FgdScorer final : public Scorer {
   static std::int32_t score_of(std::int64_t before, std::int64_t after) {
     const Int128 gain = Int128{before} - after;
     const auto& steps = sigmoid_steps();
-    return static_cast<std::int32_t>(std::upper_bound(steps.begin(), steps.end(), gain) - steps.begin());
+    return static_cast<std::int32_t>(std::upper_bound(steps.begin(), steps.end(), gain) -
+                                     steps.begin());
   }
 
   // The score, and for a fraction of one device the device that gives it.
@@ -165,6 +169,8 @@ class FgdScorer final : public Scorer {
 
 }  // namespace
 
-std::unique_ptr<Scorer> make_fgd_scorer() { return std::make_unique<FgdScorer>(); }
+std::unique_ptr<Scorer> make_fgd_scorer() {
+  return std::make_unique<FgdScorer>();
+}
 
 }  // namespace fairlead::sched

@@ -9,7 +9,9 @@ namespace {
 constexpr std::int64_t kCpuScale = 128'000;
 constexpr std::int64_t kGpuScale = 8'000;
 
-std::int64_t gpu_request(const TaskClass& task) { return task.milli * task.gpu_count; }
+std::int64_t gpu_request(const TaskClass& task) {
+  return task.milli * task.gpu_count;
+}
 
 class RandomScorer final : public Scorer {
  public:
@@ -48,9 +50,17 @@ class DotProductScorer final : public Scorer {
 
 }  // namespace
 
-std::unique_ptr<Scorer> make_random_scorer() { return std::make_unique<RandomScorer>(); }
-std::unique_ptr<Scorer> make_first_fit_scorer() { return std::make_unique<FirstFitScorer>(); }
-std::unique_ptr<Scorer> make_best_fit_scorer() { return std::make_unique<BestFitScorer>(); }
-std::unique_ptr<Scorer> make_dot_product_scorer() { return std::make_unique<DotProductScorer>(); }
+std::unique_ptr<Scorer> make_random_scorer() {
+  return std::make_unique<RandomScorer>();
+}
+std::unique_ptr<Scorer> make_first_fit_scorer() {
+  return std::make_unique<FirstFitScorer>();
+}
+std::unique_ptr<Scorer> make_best_fit_scorer() {
+  return std::make_unique<BestFitScorer>();
+}
+std::unique_ptr<Scorer> make_dot_product_scorer() {
+  return std::make_unique<DotProductScorer>();
+}
 
 }  // namespace fairlead::sched

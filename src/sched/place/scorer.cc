@@ -24,14 +24,17 @@ constexpr std::array<Named, 6> kScorers{{
 
 }  // namespace
 
-std::int32_t Scorer::device(const TaskClass&, const NodeState&) const { return -1; }
+std::int32_t Scorer::device(const TaskClass&, const NodeState&) const {
+  return -1;
+}
 
 Result<std::unique_ptr<Scorer>> make_scorer(std::string_view name, const PoolSpec& pool) {
   for (const Named& scorer : kScorers) {
     if (scorer.name == name) return scorer.make(pool);
   }
   std::string known;
-  for (const Named& scorer : kScorers) known += (known.empty() ? "" : ", ") + std::string(scorer.name);
+  for (const Named& scorer : kScorers)
+    known += (known.empty() ? "" : ", ") + std::string(scorer.name);
   return fail(ErrorCode::kInvalidArgument,
               "no placement policy is named '" + std::string(name) + "'; there are " + known);
 }

@@ -34,8 +34,8 @@ class Scorer {
 
   virtual DeviceChoice device_choice() const { return DeviceChoice::kBestFit; }
 
-  // Taken off the score of every node of a group (PoolState::group_at). Unlike a score it may follow
-  // what is free in the whole pool, because it is asked anew at each decision.
+  // Taken off the score of every node of a group (PoolState::group_at). Unlike a score it may
+  // follow what is free in the whole pool, because it is asked anew at each decision.
   virtual std::int64_t price(const TaskClass&, std::size_t /*group*/, const PoolState&) const {
     return 0;
   }

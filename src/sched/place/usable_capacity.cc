@@ -9,14 +9,15 @@ namespace {
 
 constexpr std::size_t kMostLevels = 64;
 
-// Sorted, distinct, and at most kMostLevels of them (every second one is dropped as often as needed;
-// a request then counts at the next higher level, which is on the safe side).
+// Sorted, distinct, and at most kMostLevels of them (every second one is dropped as often as
+// needed; a request then counts at the next higher level, which is on the safe side).
 void thin_out(std::vector<std::int64_t>& values) {
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   while (values.size() > kMostLevels) {
     std::vector<std::int64_t> kept;
-    for (std::size_t i = values.size() % 2 == 0 ? 1 : 0; i < values.size(); i += 2) kept.push_back(values[i]);
+    for (std::size_t i = values.size() % 2 == 0 ? 1 : 0; i < values.size(); i += 2)
+      kept.push_back(values[i]);
     values = std::move(kept);
   }
 }
@@ -28,7 +29,8 @@ std::pair<std::int64_t, std::int32_t> gpu_size(const TaskClass& task) {
   if (task.milli > 0) return {task.milli, task.gpu_count};
   for (const OnDevice& on : task.on_device) {
     if (!on.allowed) continue;
-    return {std::clamp<std::int64_t>(on.charge_milli / std::max(task.gpu_count, 1), 1, kMilli), task.gpu_count};
+    return {std::clamp<std::int64_t>(on.charge_milli / std::max(task.gpu_count, 1), 1, kMilli),
+            task.gpu_count};
   }
   return {0, 0};
 }
@@ -78,7 +80,8 @@ void UsableCapacity::build(const std::vector<RequestMix::Item>& mix) {
     }
   }
   for (auto* table : {&one_, &many_}) {
-    for (std::int64_t& share : *table) share = mul_div_floor(share, 1 << kShareBits, std::max<std::int64_t>(all, 1));
+    for (std::int64_t& share : *table)
+      share = mul_div_floor(share, 1 << kShareBits, std::max<std::int64_t>(all, 1));
   }
   gpu_per_cpu_ = cpu_sum > 0 ? static_cast<std::int64_t>((demand_sum << 16) / cpu_sum) : 0;
 }
@@ -109,7 +112,8 @@ std::int64_t UsableCapacity::change(const FreeGpus& gpus, std::int64_t cpu, std:
 
 std::int64_t UsableCapacity::stranded(std::int64_t cpu, std::int64_t free_milli) const {
   if (gpu_per_cpu_ == 0) return 0;
-  return std::max<std::int64_t>(0, free_milli - static_cast<std::int64_t>((Int128{cpu} * gpu_per_cpu_) >> 16));
+  return std::max<std::int64_t>(
+      0, free_milli - static_cast<std::int64_t>((Int128{cpu} * gpu_per_cpu_) >> 16));
 }
 
 }  // namespace fairlead::sched

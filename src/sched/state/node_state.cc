@@ -46,8 +46,9 @@ bool NodeRoom::holds(const TaskPlacement& placement, const HostClaim& host,
     if (claim.device >= devices.size()) return false;
     const DeviceState& d = devices[claim.device];
     if (d.free_milli < claim.milli.value || d.free_mib < claim.memory.value) return false;
-    if (claim.mig_start >= 0 && (!d.mig || (d.mig_free_slices & slice_mask(claim)) != slice_mask(claim) ||
-                                 d.mig_free_compute < claim.mig_compute_slices)) {
+    if (claim.mig_start >= 0 &&
+        (!d.mig || (d.mig_free_slices & slice_mask(claim)) != slice_mask(claim) ||
+         d.mig_free_compute < claim.mig_compute_slices)) {
       return false;
     }
   }
@@ -77,7 +78,8 @@ void NodeRoom::take(const TaskPlacement& placement, const HostClaim& host,
   memory -= host.memory;
   FAIRLEAD_CHECK(cpu >= 0 && memory >= 0, "a node is never over-committed (I1)");
   for (const auto& [resource, amount] : claims) {
-    FAIRLEAD_CHECK(extended_free(resource) >= amount, "an extended resource is never over-committed");
+    FAIRLEAD_CHECK(extended_free(resource) >= amount,
+                   "an extended resource is never over-committed");
     extended[resource - kFirstExtended] -= amount;
   }
 }

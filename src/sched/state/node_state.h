@@ -5,10 +5,11 @@
 // Cost: O(claims). Rule 2.6: exact integers per device, memory and compute apart.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "model/node.h"
 #include "sched/decision.h"
@@ -72,7 +73,8 @@ struct NodeRoom {
   std::int64_t extended_free(std::size_t resource) const;
 
   // Whether the claims fit.
-  bool holds(const TaskPlacement& placement, const HostClaim& host, const ExtendedAmounts& claims) const;
+  bool holds(const TaskPlacement& placement, const HostClaim& host,
+             const ExtendedAmounts& claims) const;
 
   // Requires: the claims fit (checked).
   void take(const TaskPlacement& placement, const HostClaim& host, const ExtendedAmounts& claims);
@@ -89,8 +91,8 @@ struct NodeState {
   std::int64_t free_milli = 0;      // free.free_gpu_milli(), kept
   std::int64_t counted_milli = 0;   // what the pool's domains count of this node
   std::int64_t counted_cpu = 0;
-  NodeRoom free;                    // now
-  NodeRoom empty;                   // if nobody were here and every device healthy
+  NodeRoom free;   // now
+  NodeRoom empty;  // if nobody were here and every device healthy
   std::vector<TaskRef> tasks;
 
   bool usable() const { return spec.ready && spec.schedulable; }

@@ -21,8 +21,12 @@ std::string level_name(const NodeState& node, std::size_t level) {
   return level < node.spec.topology.size() ? node.spec.topology[level] : std::string{};
 }
 
-std::int64_t usable_milli(const NodeState& node) { return node.usable() ? node.free_milli : 0; }
-std::int64_t usable_cpu(const NodeState& node) { return node.usable() ? node.free.cpu : 0; }
+std::int64_t usable_milli(const NodeState& node) {
+  return node.usable() ? node.free_milli : 0;
+}
+std::int64_t usable_cpu(const NodeState& node) {
+  return node.usable() ? node.free.cpu : 0;
+}
 
 }  // namespace
 
@@ -141,7 +145,9 @@ void PoolState::count_group(const NodeState& node) {
   total_by_group_[group] += node.empty.free_gpu_milli();
 }
 
-void PoolState::retouch(NodeId node_id) { note(nodes_[node_id.index()]); }
+void PoolState::retouch(NodeId node_id) {
+  note(nodes_[node_id.index()]);
+}
 
 void PoolState::note(NodeState& node) {
   ++node.version;

@@ -3,8 +3,8 @@
 // Nodes are ordered so that every domain of every level is one interval of slots; inside the
 // narrowest domain the order is that in which nodes were added. Indices per task class
 // (place/class_index.h) follow the journal, so nobody walks the pool to find what changed.
-// Cost: take()/give() O(claims + levels); reorder() O(nodes log nodes), only after nodes were added,
-// moved or relabelled.
+// Cost: take()/give() O(claims + levels); reorder() O(nodes log nodes), only after nodes were
+// added, moved or relabelled.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,8 @@ class PoolState {
   std::vector<Domain> domains(Level level, SlotRange within) const;
   // The domain of `level` that holds the slot; an empty range if the node belongs to none there.
   SlotRange domain_of(Level level, std::uint32_t slot) const;
-  // Free GPU compute of usable nodes in the range. O(1) for a domain or the whole pool, else O(range).
+  // Free GPU compute of usable nodes in the range. O(1) for a domain or the whole pool, else
+  // O(range).
   std::int64_t free_milli(SlotRange range) const;
   std::string domain_name(Level level, std::uint32_t slot) const;
 
@@ -101,8 +102,8 @@ class PoolState {
   std::vector<NodeId> slots_;
   std::vector<std::vector<Domain>> levels_;
   std::vector<std::vector<std::int32_t>> domain_index_;  // [level][slot], −1: none
-  std::vector<std::int64_t> free_by_group_;   // milli of usable nodes
-  std::vector<std::int64_t> total_by_group_;  // milli of all nodes, empty
+  std::vector<std::int64_t> free_by_group_;              // milli of usable nodes
+  std::vector<std::int64_t> total_by_group_;             // milli of all nodes, empty
   std::vector<std::uint32_t> journal_;
   std::uint64_t journal_base_ = 0;
   std::uint32_t order_version_ = 0;

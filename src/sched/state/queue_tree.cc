@@ -18,12 +18,14 @@ Entitlement default_for(std::size_t resource) {
 
 std::pair<Instant, Instant> budget_period(BudgetPeriod period, Instant t) {
   using namespace std::chrono;
-  const sys_days day = floor<days>(sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(t.ms)));
+  const sys_days day =
+      floor<days>(sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(t.ms)));
   const auto instant = [](sys_days d) {
     return Instant{duration_cast<std::chrono::milliseconds>(d.time_since_epoch()).count()};
   };
   switch (period) {
-    case BudgetPeriod::kDay: return {instant(day), instant(day + days(1))};
+    case BudgetPeriod::kDay:
+      return {instant(day), instant(day + days(1))};
     case BudgetPeriod::kWeek: {
       const sys_days monday = day - (weekday(day) - Monday);
       return {instant(monday), instant(monday + days(7))};
@@ -34,19 +36,21 @@ std::pair<Instant, Instant> budget_period(BudgetPeriod period, Instant t) {
       const sys_days next{(ymd.year() / ymd.month() + months(1)) / 1};
       return {instant(first), instant(next)};
     }
-    case BudgetPeriod::kTotal: return {Instant{INT64_MIN}, kNever};
+    case BudgetPeriod::kTotal:
+      return {Instant{INT64_MIN}, kNever};
   }
   return {Instant{INT64_MIN}, kNever};
 }
 
-Result<void> QueueTree::upsert(const QueueSpec& spec, const std::map<std::string, PoolId>&) {
+Result<void> QueueTree::upsert(const QueueSpec& spec, Instant now) {
   QueueId parent;
   if (!spec.parent.empty()) {
     parent = find(spec.parent);
     if (!parent.valid()) {
-      return fail(ErrorCode::kNotFound,
-                  "queue '" + spec.name + "' names the parent '" + spec.parent + "', which does not exist",
-                  "create '" + spec.parent + "' first");
+      return fail(
+          ErrorCode::kNotFound,
+          "queue '" + spec.name + "' names the parent '" + spec.parent + "', which does not exist",
+          "create '" + spec.parent + "' first");
     }
     if (leaf(parent) && get(parent).workloads > 0) {
       return fail(ErrorCode::kConflict,
@@ -58,10 +62,16 @@ Result<void> QueueTree::upsert(const QueueSpec& spec, const std::map<std::string
   if (present.valid()) {
     for (QueueId up = parent; up.valid(); up = get(up).parent) {
       if (up == present) {
-        return fail(ErrorCode::kInvalidArgument,
-                    "queue '" + spec.name + "' under '" + spec.parent + "' would be its own ancestor",
-                    "choose a parent that does not lie below it");
+        return fail(
+            ErrorCode::kInvalidArgument,
+            "queue '" + spec.name + "' under '" + spec.parent + "' would be its own ancestor",
+            "choose a parent that does not lie below it");
       }
+    }
+  }
+  for (std::size_t p = 0; present.valid() && p < ledgers_.size(); ++p) {
+    for (const QueueId from : {present, parent}) {
+      for (QueueId up = from; up.valid(); up = get(up).parent) settle_budget(PoolId(p), up, now);
     }
   }
   QueueId id = present;
@@ -170,7 +180,8 @@ QueueId QueueTree::find(const std::string& name) const {
 }
 
 void QueueTree::charge(PoolId pool, QueueId leaf_queue, const ResourceVector& amounts,
-                       std::int64_t times, bool non_preemptible, std::int64_t cost_rate, Instant now) {
+                       std::int64_t times, bool non_preemptible, std::int64_t cost_rate,
+                       Instant now) {
   for (QueueId q = leaf_queue; q.valid(); q = get(q).parent) {
     settle_budget(pool, q, now);
     QueueLedger& l = ledger(pool, q);
@@ -182,7 +193,8 @@ void QueueTree::charge(PoolId pool, QueueId leaf_queue, const ResourceVector& am
 
 void QueueTree::demand(PoolId pool, QueueId leaf_queue, const ResourceVector& amounts,
                        std::int64_t times) {
-  for (QueueId q = leaf_queue; q.valid(); q = get(q).parent) ledger(pool, q).pending.add(amounts, times);
+  for (QueueId q = leaf_queue; q.valid(); q = get(q).parent)
+    ledger(pool, q).pending.add(amounts, times);
 }
 
 void QueueTree::settle_budget(PoolId pool, QueueId queue, Instant now) {

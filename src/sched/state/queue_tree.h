@@ -1,8 +1,8 @@
 // The queue tree and its ledgers: what each queue is entitled to, holds, and asks, per pool.
 //
-// Invariant: what a parent holds and asks is the sum over its children. charge() walks the ancestors,
-// so it is O(depth × resources). Fair shares are divided anew only when something they depend on
-// changed: O(queues × rounds) per resource (share/division.h).
+// Invariant: what a parent holds and asks is the sum over its children. charge() walks the
+// ancestors, so it is O(depth × resources). Fair shares are divided anew only when something they
+// depend on changed: O(queues × rounds) per resource (share/division.h).
 #pragma once
 
 #include <cstdint>
@@ -48,8 +48,9 @@ class QueueTree {
   explicit QueueTree(const ResourceNames& resources) : resources_(resources) {}
 
   // Errors: kNotFound (parent), kInvalidArgument (a cycle), kConflict (a parent that holds
-  // workloads, or a leaf with workloads that would become a parent).
-  Result<void> upsert(const QueueSpec& spec, const std::map<std::string, PoolId>& pools);
+  // workloads, or a leaf with workloads that would become a parent). What was spent up to `now` was
+  // spent where the queue was, under the budget it had.
+  Result<void> upsert(const QueueSpec& spec, Instant now);
   Result<void> remove(const std::string& name);
 
   void add_pool(PoolId pool, const std::string& name);
@@ -94,8 +95,8 @@ class QueueTree {
   const ResourceNames& resources_;
   std::vector<QueueState> queues_;
   std::map<std::string, QueueId> by_name_;
-  std::vector<std::string> pool_names_;               // by PoolId
-  std::vector<std::vector<QueueLedger>> ledgers_;     // [pool][queue]
+  std::vector<std::string> pool_names_;            // by PoolId
+  std::vector<std::vector<QueueLedger>> ledgers_;  // [pool][queue]
   std::vector<QueueId> order_;
   std::vector<QueueId> roots_;
   std::int64_t next_created_ = 0;

@@ -1,12 +1,14 @@
-// Amounts per accounted resource: index 0 GPU (milli, in exchange units of rule 2.7), 1 CPU (milli),
-// 2 host memory (bytes), 3… named extended resources in the order in which they were first seen.
+// Amounts per accounted resource: index 0 GPU (milli, in exchange units of rule 2.7), 1 CPU
+// (milli), 2 host memory (bytes), 3… named extended resources in the order in which they were first
+// seen.
 //
 // What lies beyond the stored size is zero, so vectors of different age mix. Cost: O(resources).
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <cstdint>
+
+#include <boost/container/small_vector.hpp>
 
 namespace fairlead::sched {
 

@@ -27,10 +27,14 @@ ClassId DeviceClasses::id(const std::string& name) const {
 
 std::int64_t device_mib(const TaskClass& task, const DeviceClass& device) {
   switch (task.gpu_kind) {
-    case GpuRequestKind::kNone: return 0;
-    case GpuRequestKind::kDevices: return device.memory.value;
-    case GpuRequestKind::kPortion: return mul_div_floor(task.milli, device.memory.value, kMilli);
-    case GpuRequestKind::kMemory: return task.mib;
+    case GpuRequestKind::kNone:
+      return 0;
+    case GpuRequestKind::kDevices:
+      return device.memory.value;
+    case GpuRequestKind::kPortion:
+      return mul_div_floor(task.milli, device.memory.value, kMilli);
+    case GpuRequestKind::kMemory:
+      return task.mib;
     case GpuRequestKind::kMig: {
       const std::int32_t profile = mig_profile_index(task, device);
       if (profile < 0) return 0;
@@ -42,9 +46,11 @@ std::int64_t device_mib(const TaskClass& task, const DeviceClass& device) {
 
 std::int64_t gpu_charge_milli(const TaskClass& task, const DeviceClass& device) {
   switch (task.gpu_kind) {
-    case GpuRequestKind::kNone: return 0;
+    case GpuRequestKind::kNone:
+      return 0;
     case GpuRequestKind::kDevices:
-    case GpuRequestKind::kPortion: return task.milli * task.gpu_count;
+    case GpuRequestKind::kPortion:
+      return task.milli * task.gpu_count;
     case GpuRequestKind::kMemory:
       return mul_div_ceil(kMilli, task.mib, device.memory.value) * task.gpu_count;
     case GpuRequestKind::kMig: {
@@ -61,13 +67,15 @@ std::int64_t gpu_charge_milli(const TaskClass& task, const DeviceClass& device) 
 
 std::int32_t mig_profile_index(const TaskClass& task, const DeviceClass& device) {
   for (std::size_t p = 0; p < device.mig_profiles.size(); ++p) {
-    if (device.mig_profiles[p].name == task.request.gpu.mig_profile) return static_cast<std::int32_t>(p);
+    if (device.mig_profiles[p].name == task.request.gpu.mig_profile)
+      return static_cast<std::int32_t>(p);
   }
   return -1;
 }
 
 TaskClassId TaskClasses::intern(const TaskRequest& request, const Constraints& constraints) {
-  const auto [it, inserted] = by_key_.try_emplace({request, constraints}, TaskClassId(classes_.size()));
+  const auto [it, inserted] =
+      by_key_.try_emplace({request, constraints}, TaskClassId(classes_.size()));
   if (!inserted) return it->second;
   TaskClass task;
   task.id = it->second;
@@ -117,7 +125,8 @@ void TaskClasses::compile_devices(TaskClass& task) const {
     const auto& named = task.constraints.device_classes;
     on.allowed = named.empty() || std::find(named.begin(), named.end(), device.name) != named.end();
     if (task.gpu_kind == GpuRequestKind::kMig && on.mig_profile < 0) on.allowed = false;
-    if (task.gpu_kind == GpuRequestKind::kMemory && on.mib > device.memory.value) on.allowed = false;
+    if (task.gpu_kind == GpuRequestKind::kMemory && on.mib > device.memory.value)
+      on.allowed = false;
     task.on_device.push_back(on);
   }
 }

@@ -26,7 +26,7 @@ struct OnDevice {
   const DeviceClass* device_class = nullptr;
   bool allowed = false;  // by the constraints, and the device class offers what is asked
   std::int64_t mib = 0;
-  std::int64_t charge_milli = 0;      // whole task, before the exchange rate
+  std::int64_t charge_milli = 0;  // whole task, before the exchange rate
   std::int32_t mig_profile = -1;
 };
 

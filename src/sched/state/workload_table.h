@@ -40,9 +40,9 @@ enum class TaskState : std::uint8_t { kPending, kRunning, kSucceeded };
 
 struct TaskSlot {
   TaskState state = TaskState::kPending;
-  bool non_preemptible = false;    // how it is charged (5.2, 5.3)
-  std::int64_t charge_gpu = 0;     // milli, in exchange units
-  std::int64_t cost_rate = 0;      // 5.4, thousandths per hour
+  bool non_preemptible = false;  // how it is charged (5.2, 5.3)
+  std::int64_t charge_gpu = 0;   // milli, in exchange units
+  std::int64_t cost_rate = 0;    // 5.4, thousandths per hour
   Instant started;
   TaskPlacement placement;
 };
@@ -63,7 +63,7 @@ enum class EntryKind : std::uint8_t {
 struct Entry {
   EntryKind kind = EntryKind::kGang;
   RequirementId requirement;
-  std::vector<PoolId> pools;  // in whose buckets it stands
+  std::vector<PoolId> pools;        // in whose buckets it stands
   std::int64_t minus_priority = 0;  // as it was keyed: aging may have moved on since
 };
 
@@ -102,8 +102,8 @@ class Shapes {
   const Shape& get(ShapeId id) const { return shapes_[id.index()]; }
 
  private:
-  using Key = std::tuple<std::vector<RoleSpec>, std::vector<std::string>, TopologyGoal, Preemptibility,
-                         bool>;
+  using Key = std::tuple<std::vector<RoleSpec>, std::vector<std::string>, TopologyGoal,
+                         Preemptibility, bool>;
   std::map<Key, ShapeId> by_key_;
   std::deque<Shape> shapes_;
 };
