@@ -72,6 +72,25 @@ void sort_for_fraction(const TaskClass& task, const NodeRoom& room, DeviceChoice
   });
 }
 
+// The first n of the list that leave room for all further tasks that fit now. With t of them, a
+// device that takes t or more of the tasks loses nothing that t − 1 need; of the others as many may
+// go as Σ min(t − 1, caps[j]) exceeds (t − 1)·n.
+DeviceList first_that_spare(const TaskClass& task, const NodeRoom& room, std::size_t n,
+                            const DeviceList& list) {
+  ShareCounts caps;
+  for (const std::uint16_t d : list) caps.push_back(shares_on(task, room.devices[d]));
+  const auto each = static_cast<std::int64_t>(n);
+  const std::int64_t t = tasks_on_distinct(caps, each);
+  std::int64_t slack = -(t - 1) * each;
+  for (const std::int64_t c : caps) slack += std::min(t - 1, c);
+  DeviceList out;
+  for (std::size_t i = 0; i < list.size() && out.size() < n; ++i) {
+    if (caps[i] < t && slack-- <= 0) continue;
+    out.push_back(list[i]);
+  }
+  return out;
+}
+
 DeviceList pick(const TaskClass& task, const NodeRoom& room, DeviceChoice choice,
                 std::int32_t preferred, const DeviceList& with_room) {
   const auto n = static_cast<std::size_t>(task.gpu_count);
@@ -82,6 +101,7 @@ DeviceList pick(const TaskClass& task, const NodeRoom& room, DeviceChoice choice
   }
   DeviceList sorted = with_room;
   sort_for_fraction(task, room, choice, sorted);
+  if (n > 1) return first_that_spare(task, room, n, sorted);
   sorted.resize(n);
   return sorted;
 }
@@ -209,6 +229,25 @@ bool device_has_room(const TaskClass& task, const DeviceState& device) {
   if (task.gpu_kind == GpuRequestKind::kDevices) return device.untouched();
   return device.free_milli >= task.milli &&
          device.free_mib >= task.on_device[device.device_class.index()].mib;
+}
+
+std::int64_t shares_on(const TaskClass& task, const DeviceState& device) {
+  const std::int64_t mib = task.on_device[device.device_class.index()].mib;
+  if (task.gpu_kind == GpuRequestKind::kMemory) return device.free_mib / mib;
+  const std::int64_t by_milli = device.free_milli / task.milli;
+  return mib > 0 ? std::min(by_milli, device.free_mib / mib) : by_milli;
+}
+
+std::int64_t tasks_on_distinct(const ShareCounts& caps, std::int64_t n) {
+  std::int64_t sum = 0;
+  for (const std::int64_t c : caps) sum += c;
+  for (std::int64_t t = sum / n; t > 0;) {
+    std::int64_t covered = 0;
+    for (const std::int64_t c : caps) covered += std::min(t, c);
+    if (covered >= t * n) return t;
+    t = covered / n < t ? covered / n : t - 1;
+  }
+  return 0;
 }
 
 DeviceList nearest_devices(const NodeRoom& room, const DeviceList& free, std::size_t n) {

@@ -24,6 +24,15 @@ bool device_eligible(const TaskClass& task, const DeviceState& device);
 // The task's share fits on the device now.
 bool device_has_room(const TaskClass& task, const DeviceState& device);
 
+// Tasks of a class of portions or memory requests whose share fits on the device, one beside the
+// other. Requires: device_eligible().
+std::int64_t shares_on(const TaskClass& task, const DeviceState& device);
+
+// How many tasks fit that each need `n` different devices, where device j takes caps[j] of them: the
+// largest t with Σ min(t, caps[j]) >= t·n.
+using ShareCounts = boost::container::small_vector<std::int64_t, 8>;
+std::int64_t tasks_on_distinct(const ShareCounts& caps, std::int64_t n);
+
 // `n` of `free`, as near each other as 6.3 says. Requires: free.size() >= n.
 DeviceList nearest_devices(const NodeRoom& room, const DeviceList& free, std::size_t n);
 

@@ -101,21 +101,6 @@ std::int64_t device_tasks(const TaskClass& task, const DeviceState& d) {
   return 0;
 }
 
-// How many tasks that each need `k` different devices fit, where device j takes caps[j] of them:
-// the largest t with Σ min(t, caps[j]) >= t·k.
-std::int64_t distinct_device_tasks(const boost::container::small_vector<std::int64_t, 8>& caps,
-                                   std::int64_t k) {
-  std::int64_t sum = 0;
-  for (const std::int64_t c : caps) sum += c;
-  for (std::int64_t t = sum / k; t > 0;) {
-    std::int64_t covered = 0;
-    for (const std::int64_t c : caps) covered += std::min(t, c);
-    if (covered >= t * k) return t;
-    t = covered / k < t ? covered / k : t - 1;
-  }
-  return 0;
-}
-
 std::int64_t gpu_slots(const TaskClass& task, const NodeRoom& room) {
   if (task.gpu_count == 1 || task.gpu_kind == GpuRequestKind::kMig ||
       task.gpu_kind == GpuRequestKind::kDevices) {
@@ -123,9 +108,9 @@ std::int64_t gpu_slots(const TaskClass& task, const NodeRoom& room) {
     for (const DeviceState& d : room.devices) sum += device_tasks(task, d);
     return sum / task.gpu_count;
   }
-  boost::container::small_vector<std::int64_t, 8> caps;
+  ShareCounts caps;
   for (const DeviceState& d : room.devices) caps.push_back(device_tasks(task, d));
-  return distinct_device_tasks(caps, task.gpu_count);
+  return tasks_on_distinct(caps, task.gpu_count);
 }
 
 // Classes with cores near their device: place on a copy until no more fit.
