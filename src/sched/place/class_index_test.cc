@@ -1,0 +1,235 @@
+#include "sched/place/class_index.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "sched/testing.h"
+
+namespace fairlead::sched {
+namespace {
+
+using namespace testing;
+
+// Scores of a node are its CPUs; groups have prices: whole cores, in milli.
+class StatedScorer final : public Scorer {
+ public:
+  std::vector<std::int64_t> prices;
+  std::int32_t score(const TaskClass&, const NodeState& node) const override {
+    return static_cast<std::int32_t>(node.empty.cpu);
+  }
+  std::int64_t price(const TaskClass&, std::size_t group, const PoolState&) const override {
+    return group < prices.size() ? prices[group] : 0;
+  }
+  void forget() { ++version_; }
+};
+
+class Index : public ::testing::Test {
+ protected:
+  Names names;
+  ClassId t4 = names.define("T4");
+  ClassId l4 = names.define("L4");
+  TestPool pool{names};
+  StatedScorer scorer;
+  const TaskClass& task = names.task(gpus(1));
+};
+
+TEST_F(Index, BestIsTheHighestScoreAndTheLowestSlotAmongEquals) {
+  for (const std::int64_t cores : {4'000, 9'000, 7'000, 9'000})
+    pool.add(NodeOf(names, "n").cells({cores}).gpus(1, t4));
+  pool.order();
+  ClassIndex index(task, pool.state(), scorer);
+  index.catch_up();
+  EXPECT_EQ(index.best({0, 4}), 1U);
+  EXPECT_EQ(index.best({0, 1}), 0U);
+  EXPECT_EQ(index.best({2, 4}), 3U);
+  EXPECT_EQ(index.best({2, 3}), 2U);
+  EXPECT_EQ(index.best({2, 2}), ClassIndex::kNoSlot);
+  EXPECT_EQ(index.slots({0, 4}), 4);
+  EXPECT_EQ(index.slots({1, 3}), 2);
+  EXPECT_EQ(index.total(), 4);
+  pool.put(NodeId(1), task);
+  index.catch_up();
+  EXPECT_EQ(index.best({0, 4}), 3U) << "slot 1 is full";
+  EXPECT_EQ(index.best({0, 3}), 2U);
+  EXPECT_EQ(index.slots({0, 4}), 3);
+  EXPECT_EQ(index.empty_total(), 4) << "empty, it would hold one again";
+}
+
+TEST_F(Index, PricesOfAGroupComeOffItsScores) {
+  pool.add(NodeOf(names, "a").cells({9'000}).gpus(1, t4));
+  pool.add(NodeOf(names, "b").cells({7'000}).gpus(1, l4));
+  pool.add(NodeOf(names, "c").cells({8'000}).gpus(1, l4));
+  pool.order();
+  ClassIndex index(task, pool.state(), scorer);
+  index.catch_up();
+  EXPECT_EQ(index.best({0, 3}), 0U);
+  scorer.prices = {0, 1'500, 0};  // T4: 9 − 1.5 = 7.5 against 7 and 8
+  EXPECT_EQ(index.best({0, 3}), 2U) << "prices are asked anew, nothing has to be told";
+  EXPECT_EQ(index.best({0, 2}), 0U);
+  scorer.prices = {0, 1'000, 0};
+  EXPECT_EQ(index.best({0, 3}), 0U) << "8 against 8: the lower slot";
+  scorer.prices = {0, 2'001, 0};
+  EXPECT_EQ(index.best({0, 2}), 1U);
+}
+
+TEST_F(Index, CountsWhichFilterTurnedNodesAway) {
+  pool.add(NodeOf(names, "a").gpus(1, t4));
+  pool.add(NodeOf(names, "b"));
+  NodeOf cordoned(names, "c");
+  cordoned.gpus(1, t4).spec().schedulable = false;
+  pool.add(cordoned);
+  pool.order();
+  pool.put(NodeId(0), task);
+  ClassIndex index(task, pool.state(), scorer);
+  index.catch_up();
+  const auto rejected = [&](Filter f) { return index.rejected()[static_cast<std::size_t>(f)]; };
+  EXPECT_EQ(rejected(Filter::kFits), 0);
+  EXPECT_EQ(rejected(Filter::kGpu), 1);
+  EXPECT_EQ(rejected(Filter::kDeviceClass), 1);
+  EXPECT_EQ(rejected(Filter::kCordoned), 1);
+  EXPECT_EQ(index.rejected_by(2), Filter::kCordoned);
+  pool.node(NodeId(2)).spec.schedulable = true;
+  ++pool.node(NodeId(2)).shape_version;
+  pool.state().touched(NodeId(2));
+  index.catch_up();
+  EXPECT_EQ(rejected(Filter::kFits), 1);
+  EXPECT_EQ(rejected(Filter::kCordoned), 0);
+}
+
+TEST_F(Index, LooksOnlyAtNodesThatChanged) {
+  for (int i = 0; i < 100; ++i) pool.add(NodeOf(names, "n").gpus(2, t4));
+  pool.order();
+  ClassIndex index(task, pool.state(), scorer);
+  index.catch_up();
+  const std::int64_t before = index.evaluations();
+  pool.put(NodeId(3), task);
+  pool.put(NodeId(3), task);
+  pool.put(NodeId(70), task);
+  index.catch_up();
+  EXPECT_EQ(index.evaluations(), before + 2) << "node 3 changed twice and is looked at once";
+  index.catch_up();
+  EXPECT_EQ(index.evaluations(), before + 2);
+}
+
+TEST_F(Index, StartsOverWhenTheJournalWasTrimmedOrScoresAreVoid) {
+  for (int i = 0; i < 3; ++i) pool.add(NodeOf(names, "n").gpus(2, t4));
+  pool.order();
+  ClassIndex index(task, pool.state(), scorer);
+  index.catch_up();
+  for (int i = 0; i < 2'000; ++i) pool.state().retouch(NodeId(1));
+  pool.put(NodeId(0), task);
+  for (int i = 0; i < 2'000; ++i) pool.state().retouch(NodeId(1));
+  index.catch_up();
+  EXPECT_EQ(index.slots({0, 1}), 1);
+  EXPECT_EQ(index.total(), 5);
+  const std::int64_t before = index.evaluations();
+  scorer.forget();
+  index.catch_up();
+  EXPECT_EQ(index.evaluations(), before + 3);
+}
+
+TEST_F(Index, AnEmptyPoolFitsNothing) {
+  pool.order();
+  ClassIndex index(task, pool.state(), scorer);
+  index.catch_up();
+  EXPECT_EQ(index.best(pool.state().all()), ClassIndex::kNoSlot);
+  EXPECT_EQ(index.slots(pool.state().all()), 0);
+  EXPECT_EQ(index.total(), 0);
+}
+
+// Whatever happened to the nodes, the index that followed the journal equals one built now, and
+// its answers over ranges equal a walk over the slots (I11).
+RC_GTEST_PROP(IndexProperty, EqualsAFreshlyBuiltOne, ()) {
+  const auto within = [](std::int64_t low, std::int64_t high) {
+    return *rc::gen::inRange<std::int64_t>(low, high + 1);
+  };
+  Names names;
+  const std::vector<ClassId> classes{names.define("T4"), names.define("L4")};
+  TestPool pool(names);
+  const auto nodes = static_cast<std::uint32_t>(within(1, 12));
+  for (std::uint32_t i = 0; i < nodes; ++i) {
+    NodeOf node(names, "n" + std::to_string(i));
+    node.cells({within(1, 16) * 1'000})
+        .gpus(static_cast<int>(within(0, 4)), classes[static_cast<std::size_t>(within(0, 1))]);
+    pool.add(node);
+  }
+  pool.order();
+  Constraints only_l4;
+  only_l4.device_classes = {"L4"};
+  const std::vector<const TaskClass*> tasks{
+      &names.task(gpus(1, 1'000)), &names.task(gpus(2)), &names.task(portion(300, 1, 500)),
+      &names.task(cpus(2'000)), &names.task(portion(500, 2), only_l4)};
+  std::vector<std::unique_ptr<ClassIndex>> indices;
+  const Scorer& scorer = *pool.placement().scorer;
+  for (const TaskClass* t : tasks)
+    indices.push_back(std::make_unique<ClassIndex>(*t, pool.state(), scorer));
+
+  struct Running {
+    NodeId node;
+    TaskPlacement placement;
+    const TaskClass* task;
+  };
+  std::vector<Running> running;
+  const std::int64_t steps = within(0, 30);
+  for (std::int64_t i = 0; i < steps; ++i) {
+    const NodeId id(static_cast<std::size_t>(within(0, nodes - 1)));
+    NodeState& node = pool.node(id);
+    switch (within(0, 6)) {
+      case 0:
+      case 1:
+      case 2: {
+        const TaskClass* t = tasks[static_cast<std::size_t>(within(0, 4))];
+        if (fit(*t, node).slots > 0) running.push_back({id, pool.put(id, *t), t});
+        break;
+      }
+      case 3:
+      case 4:
+        if (running.empty()) break;
+        pool.state().give(running.back().node, running.back().placement, *running.back().task);
+        running.pop_back();
+        break;
+      case 5:
+        node.spec.schedulable = !node.spec.schedulable;
+        ++node.shape_version;
+        pool.state().touched(id);
+        break;
+      default:
+        if (node.free.devices.empty()) break;
+        node.free.devices[0].healthy = !node.free.devices[0].healthy;
+        ++node.shape_version;
+        pool.state().touched(id);
+    }
+    if (within(0, 3) == 0) indices[static_cast<std::size_t>(within(0, 4))]->catch_up();
+  }
+
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    ClassIndex& kept = *indices[t];
+    kept.catch_up();
+    ClassIndex fresh(*tasks[t], pool.state(), scorer);
+    fresh.catch_up();
+    RC_ASSERT(kept.total() == fresh.total());
+    RC_ASSERT(kept.empty_total() == fresh.empty_total());
+    RC_ASSERT(kept.rejected() == fresh.rejected());
+    for (std::uint32_t s = 0; s < nodes; ++s) {
+      RC_ASSERT(kept.slots_at(s) == fit(*tasks[t], pool.state().node_at(s)).slots);
+      RC_ASSERT(kept.score_at(s) == fresh.score_at(s));
+      RC_ASSERT(kept.rejected_by(s) == fresh.rejected_by(s));
+      RC_ASSERT(kept.empty_slots_at(s) == fresh.empty_slots_at(s));
+    }
+    const auto begin = static_cast<std::uint32_t>(within(0, nodes));
+    const auto end = static_cast<std::uint32_t>(within(begin, nodes));
+    std::int64_t sum = 0;
+    std::uint32_t best = ClassIndex::kNoSlot;
+    for (std::uint32_t s = begin; s < end; ++s) {
+      sum += kept.slots_at(s);
+      if (kept.slots_at(s) == 0) continue;
+      if (best == ClassIndex::kNoSlot || kept.score_at(s) > kept.score_at(best)) best = s;
+    }
+    RC_ASSERT(kept.slots({begin, end}) == sum);
+    RC_ASSERT(kept.best({begin, end}) == best);
+    RC_ASSERT(fresh.best({begin, end}) == best);
+  }
+}
+
+}  // namespace
+}  // namespace fairlead::sched

@@ -1,0 +1,322 @@
+// The core as others see it: each error of apply(), and that nothing has changed after it; what
+// runs is counted as it should be; each bug that was found keeps a test here.
+#include "sched/scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include "sched/scheduler_testing.h"
+
+namespace fairlead::sched {
+namespace {
+
+using namespace testing;
+
+class Apply : public ::testing::Test {
+ protected:
+  Cluster cluster;
+
+  Apply() {
+    cluster.must(TopologyDefined{{"rack"}});
+    cluster.node("n0", 4, {"r0"});
+    cluster.node("n1", 4, {"r1"});
+    cluster.must(QueueUpserted{Cluster::queue("department", 8'000)});
+    QueueSpec project = Cluster::queue("project", 4'000);
+    project.parent = "department";
+    cluster.must(QueueUpserted{project});
+    cluster.submit("runs", gpus(2, 1'000), 2);
+    cluster.decide();
+    cluster.submit("waits", gpus(4), 2);
+    cluster.decide();
+  }
+  // Expects this error, with the word in its message, and that nothing has changed.
+  void refuses(const Event& event, ErrorCode code, const std::string& word) {
+    const std::string before = cluster.everything();
+    const auto told = cluster.tell(event);
+    ASSERT_FALSE(told) << "expected an error that says " << word;
+    EXPECT_EQ(told.error().code, code) << told.error().text();
+    EXPECT_NE(told.error().text().find(word), std::string::npos) << told.error().text();
+    EXPECT_EQ(cluster.everything(), before);
+    EXPECT_TRUE(cluster.decide().empty()) << "nothing was set in motion";
+    EXPECT_EQ(cluster.everything(), before);
+  }
+};
+
+TEST(Create, KnowsItsPlacementPolicies) {
+  SchedulerOptions options;
+  options.placement = "worst";
+  const auto scheduler = Scheduler::create(options);
+  ASSERT_FALSE(scheduler);
+  EXPECT_EQ(scheduler.error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(Apply, TopologyComesBeforeNodesAndHasDistinctNames) {
+  refuses(TopologyDefined{{"zone"}}, ErrorCode::kConflict, "before the first node");
+  Cluster fresh;
+  for (const auto& levels : std::vector<std::vector<std::string>>{{""}, {"host"}, {"a", "a"}}) {
+    const auto told = fresh.tell(TopologyDefined{levels});
+    ASSERT_FALSE(told);
+    EXPECT_EQ(told.error().code, ErrorCode::kInvalidArgument);
+  }
+}
+
+TEST_F(Apply, DeviceClassesAreSoundAndDoNotChange) {
+  const auto define = [](const std::string& name, std::int64_t mib) {
+    return DeviceClassDefined{{name, MiB(mib), 0, 0, {}}};
+  };
+  refuses(define("", 1), ErrorCode::kInvalidArgument, "name");
+  refuses(define("X", 0), ErrorCode::kInvalidArgument, "memory");
+  refuses(define("T4", 1), ErrorCode::kConflict, "T4");
+  DeviceClass c{"X", MiB(100), 7, 17, {}};
+  refuses(DeviceClassDefined{c}, ErrorCode::kInvalidArgument, "slices");
+  c.mig_memory_slices = 8;
+  c.mig_profiles = {{"3g", 3, 4, MiB(50), {0, 5}}};
+  refuses(DeviceClassDefined{c}, ErrorCode::kInvalidArgument, "3g");
+  EXPECT_TRUE(cluster.tell(DeviceClassDefined{*known_device_class("T4")}))
+      << "the same again is no change";
+}
+
+TEST_F(Apply, PoolsHaveNamesRatesAndTimes) {
+  PoolSpec pool;
+  pool.name = "";
+  refuses(PoolDefined{pool}, ErrorCode::kInvalidArgument, "name");
+  pool.name = "new";
+  pool.exchange_rates["T4"] = 0;
+  refuses(PoolDefined{pool}, ErrorCode::kInvalidArgument, "exchange rate");
+  pool.exchange_rates.clear();
+  pool.usage_half_life = Duration{0};
+  refuses(PoolDefined{pool}, ErrorCode::kInvalidArgument, "half-life");
+}
+
+TEST_F(Apply, NodesNameKnownThingsAndAddUp) {
+  NodeSpec node = Cluster::node_spec("n2", 1);
+  node.name = "";
+  refuses(NodeUpserted{node}, ErrorCode::kInvalidArgument, "name");
+  node = Cluster::node_spec("n2", 1, {"r0", "s0"});
+  refuses(NodeUpserted{node}, ErrorCode::kInvalidArgument, "topology levels");
+  node = Cluster::node_spec("n2", 1);
+  node.devices[0].device_class = "B300";
+  node.pool = "new-pool";
+  refuses(NodeUpserted{node}, ErrorCode::kNotFound, "B300");
+  node.devices[0].device_class = "T4";
+  node.numa = {{MilliCpu(1'000)}};
+  refuses(NodeUpserted{node}, ErrorCode::kInvalidArgument, "add up");
+  refuses(NodeRemoved{"n9"}, ErrorCode::kNotFound, "n9");
+  refuses(NodeConditionChanged{"n9", true, true}, ErrorCode::kNotFound, "n9");
+  refuses(DeviceHealthChanged{"n9", "gpu-0", DeviceHealth::kUnhealthy}, ErrorCode::kNotFound, "n9");
+  refuses(DeviceHealthChanged{"n0", "gpu-9", DeviceHealth::kUnhealthy}, ErrorCode::kNotFound,
+          "gpu-9");
+}
+
+TEST_F(Apply, AChangedNodeIsCheckedBeforeItIsChanged) {
+  NodeSpec node = Cluster::node_spec("n0", 1, {"r1"});
+  node.devices[0].device_class = "B300";
+  refuses(NodeUpserted{node}, ErrorCode::kNotFound, "B300");
+}
+
+TEST_F(Apply, QueuesFormATree) {
+  refuses(QueueUpserted{Cluster::queue("", 0)}, ErrorCode::kInvalidArgument, "name");
+  QueueSpec orphan = Cluster::queue("orphan", 0);
+  orphan.parent = "nowhere";
+  orphan.pools["unheard-of"]["gpu"] = {};  // must not come into being
+  refuses(QueueUpserted{orphan}, ErrorCode::kNotFound, "nowhere");
+  QueueSpec cycle = Cluster::queue("department", 8'000);
+  cycle.parent = "project";
+  refuses(QueueUpserted{cycle}, ErrorCode::kInvalidArgument, "ancestor");
+  QueueSpec below = Cluster::queue("below", 0);
+  below.parent = "team";
+  refuses(QueueUpserted{below}, ErrorCode::kConflict, "holds workloads");
+  QueueSpec negative = Cluster::queue("project", -2);
+  negative.parent = "department";
+  refuses(QueueUpserted{negative}, ErrorCode::kOutOfRange, "project");
+  refuses(QueueRemoved{"nobody"}, ErrorCode::kNotFound, "nobody");
+  refuses(QueueRemoved{"department"}, ErrorCode::kConflict, "child");
+  refuses(QueueRemoved{"team"}, ErrorCode::kConflict, "workloads");
+}
+
+TEST_F(Apply, SubmittedWorkloadsAreWellFormed) {
+  const auto bad = [&](ErrorCode code, const std::string& word, const auto& spoil) {
+    WorkloadSpec spec = cluster.workload("new", gpus(1));
+    spoil(spec);
+    SCOPED_TRACE(word);
+    refuses(WorkloadSubmitted{spec}, code, word);
+    const auto admitted = cluster.scheduler.admit(spec);
+    ASSERT_FALSE(admitted);
+    EXPECT_EQ(admitted.error().code, code) << "admit() answers as apply() does";
+  };
+  const ErrorCode invalid = ErrorCode::kInvalidArgument;
+  using W = WorkloadSpec;
+  bad(invalid, "name", [](W& w) { w.name = ""; });
+  bad(ErrorCode::kAlreadyExists, "runs", [](W& w) { w.name = "runs"; });
+  bad(ErrorCode::kNotFound, "nobody", [](W& w) { w.queue = "nobody"; });
+  bad(invalid, "leaves", [](W& w) { w.queue = "department"; });
+  bad(invalid, "pool", [](W& w) { w.pools.clear(); });
+  bad(ErrorCode::kNotFound, "a100", [](W& w) { w.pools = {"default", "a100"}; });
+  bad(invalid, "roles", [](W& w) { w.roles.clear(); });
+  bad(invalid, "two roles", [](W& w) { w.roles.push_back(w.roles[0]); });
+  bad(invalid, "count", [](W& w) { w.roles[0].count = w.roles[0].min = 0; });
+  bad(invalid, "min", [](W& w) { w.roles[0].min = 2; });
+  bad(invalid, "min", [](W& w) { w.roles[0].min = -1; });
+  bad(invalid, "segment", [](W& w) { w.roles[0].segment_size = -1; });
+  bad(invalid, "independent", [](W& w) { w.completions = 3; });
+  bad(invalid, "at least 1", [](W& w) { w.roles[0].request.gpu.count = 0; });
+  bad(invalid, "portion", [](W& w) { w.roles[0].request = portion(1'000); });
+  bad(invalid, "portion", [](W& w) { w.roles[0].request = portion(0); });
+  bad(invalid, "memory", [](W& w) { w.roles[0].request = device_memory(0); });
+  bad(invalid, "profile", [](W& w) { w.roles[0].request = mig(""); });
+  bad(invalid, "limit", [](W& w) { w.roles[0].request.gpu.compute_limit = MilliGpu(500); });
+  bad(invalid, "limit", [](W& w) {
+    w.roles[0].request = portion(500);
+    w.roles[0].request.gpu.compute_limit = MilliGpu(499);
+  });
+  bad(invalid, "limit", [](W& w) {
+    w.roles[0].request = device_memory(500);
+    w.roles[0].request.gpu.memory_limit = MiB(499);
+  });
+  bad(invalid, "cpu", [](W& w) { w.roles[0].request.cpu = MilliCpu(-1); });
+  bad(invalid, "memory", [](W& w) { w.roles[0].request.memory = Bytes(-1); });
+  bad(invalid, "rdma", [](W& w) { w.roles[0].request.extended["rdma"] = -1; });
+  bad(invalid, "shelf", [](W& w) { w.topology.within = "shelf"; });
+  bad(invalid, "wider", [](W& w) {
+    w.roles[0].topology.within = "host";
+    w.roles[0].topology.prefer = "rack";
+  });
+}
+
+TEST_F(Apply, TheImpossibleIsRefusedWithTheNearestThatFits) {  // 10.1
+  const auto cure = [&](const WorkloadSpec& spec) {
+    refuses(WorkloadSubmitted{spec}, ErrorCode::kImpossible, "could never start");
+    return cluster.scheduler.admit(spec).error().cure;
+  };
+  EXPECT_NE(cure(cluster.workload("new", gpus(5))).find("ask 4 GPUs"), std::string::npos);
+  EXPECT_NE(cure(cluster.workload("new", gpus(1, 65'000))).find("64 CPUs"), std::string::npos);
+  EXPECT_NE(cure(cluster.workload("new", gpus(4), 3)).find("2 tasks"), std::string::npos);
+  WorkloadSpec one_rack = cluster.workload("new", gpus(4), 2);
+  one_rack.topology.within = "rack";
+  EXPECT_NE(cure(one_rack).find("drop 'within: rack'"), std::string::npos);
+  WorkloadSpec typed = cluster.workload("new", gpus(1));
+  typed.roles[0].constraints.node_types = {"dgx"};
+  refuses(WorkloadSubmitted{typed}, ErrorCode::kImpossible, "2 by node type");
+}
+
+TEST_F(Apply, AdoptedTasksFitWhereTheyAreSaidToRun) {
+  const auto entry = [&](std::vector<RunningTask> running, const TaskRequest& request = gpus(1)) {
+    WorkloadEntry e;
+    e.spec = cluster.workload("found", request, 2);
+    e.running = std::move(running);
+    return WorkloadAdopted{e};
+  };
+  refuses(entry({{"driver", 0, "n0", {}}}), ErrorCode::kNotFound, "role");
+  refuses(entry({{"worker", 2, "n0", {}}}), ErrorCode::kOutOfRange, "from 0 to 1");
+  refuses(entry({{"worker", 0, "n9", {}}}), ErrorCode::kNotFound, "n9");
+  refuses(entry({{"worker", 0, "n1", {"gpu-7"}}}), ErrorCode::kNotFound, "gpu-7");
+  refuses(entry({{"worker", 0, "n1", {}}, {"worker", 0, "n1", {}}}), ErrorCode::kAlreadyExists,
+          "twice");
+  // 4 devices of one node are held by "runs": the first task fits, the second does not, and so
+  // neither is adopted.
+  const std::string full = cluster.scheduler.node("n0")->devices[0].free_milli == 0 ? "n0" : "n1";
+  const std::string other = full == "n0" ? "n1" : "n0";
+  refuses(entry({{"worker", 0, other, {}}, {"worker", 1, full, {}}}), ErrorCode::kConflict,
+          "does not fit");
+  cluster.must(NodeUpserted{[] {
+    NodeSpec node = Cluster::node_spec("m0", 4);
+    node.pool = "other";
+    return node;
+  }()});
+  refuses(entry({{"worker", 0, other, {}}, {"worker", 1, "m0", {}}}), ErrorCode::kConflict,
+          "one pool");
+}
+
+TEST_F(Apply, ChangesNameWhatIsThere) {
+  refuses(WorkloadChanged{"nobody", 10, {}, {}}, ErrorCode::kNotFound, "nobody");
+  refuses(WorkloadChanged{"runs", 10, {}, {{"driver", 1, {}}}}, ErrorCode::kNotFound, "driver");
+  refuses(WorkloadChanged{"runs", 10, {}, {{"worker", 1, {}}}}, ErrorCode::kInvalidArgument,
+          "min 2");
+  refuses(WorkloadChanged{"waits", 10, {}, {{"worker", 0, 0}}}, ErrorCode::kInvalidArgument,
+          "count");
+  refuses(WorkloadRemoved{"nobody"}, ErrorCode::kNotFound, "nobody");
+  refuses(WorkloadRequeued{"nobody"}, ErrorCode::kNotFound, "nobody");
+  refuses(StartRefused{"nobody", Instant{5}}, ErrorCode::kNotFound, "nobody");
+  refuses(TaskEnded{"nobody", "worker", 0, TaskOutcome::kLost}, ErrorCode::kNotFound, "nobody");
+  refuses(TaskEnded{"runs", "driver", 0, TaskOutcome::kLost}, ErrorCode::kNotFound, "driver");
+  refuses(TaskEnded{"runs", "worker", 2, TaskOutcome::kLost}, ErrorCode::kConflict, "not running");
+  refuses(TaskEnded{"runs", "worker", -1, TaskOutcome::kLost}, ErrorCode::kConflict, "not running");
+  refuses(TaskEnded{"waits", "worker", 0, TaskOutcome::kLost}, ErrorCode::kConflict, "not running");
+  refuses(MixStated{{{gpus(1), {}, -1}}}, ErrorCode::kOutOfRange, "negative");
+  EXPECT_EQ(cluster.scheduler.explain("nobody").error().code, ErrorCode::kNotFound);
+}
+
+// --- 5.3 ---
+
+TEST(SemiPreemptible, TheMinimumCountsAgainstQuotaAndTheExtrasDoNot) {
+  Cluster cluster;
+  cluster.node("n0", 8);
+  cluster.must(QueueUpserted{Cluster::queue("team", 2'000)});
+  WorkloadSpec spec = cluster.workload("semi", gpus(1), 4);
+  spec.roles[0].min = 2;
+  spec.preemptibility = Preemptibility::kSemiPreemptible;
+  cluster.must(WorkloadSubmitted{spec});
+  cluster.decide();
+  const QueueView team = *cluster.scheduler.queue("team", "default");
+  EXPECT_EQ(team.allocated.at("gpu"), 4'000) << "two extras beyond the quota of 2";
+  EXPECT_EQ(team.non_preemptible.at("gpu"), 2'000);
+  // The quota is used up: nothing non-preemptible fits beside it, though 4 devices are free.
+  spec = cluster.workload("hard", gpus(1));
+  spec.preemptibility = Preemptibility::kNonPreemptible;
+  cluster.must(WorkloadSubmitted{spec});
+  EXPECT_TRUE(cluster.decide().empty());
+  EXPECT_EQ(cluster.scheduler.explain("hard")->reasons.at(0).code,
+            ReasonCode::kNonPreemptibleQuota);
+  // A task of the minimum ends: an extra takes its place in the count.
+  cluster.must(TaskEnded{"semi", "worker", 0, TaskOutcome::kSucceeded});
+  EXPECT_TRUE(cluster.scheduler.verify());
+}
+
+// --- what was found ---
+
+class TwoPools : public ::testing::Test {
+ protected:
+  Cluster cluster;
+  TwoPools() {
+    PoolSpec pool;
+    for (const char* name : {"a", "b"}) {
+      pool.name = name;
+      cluster.must(PoolDefined{pool});
+      NodeSpec node = Cluster::node_spec(std::string("in-") + name, 1);
+      node.pool = name;
+      cluster.must(NodeUpserted{node});
+    }
+  }
+  WorkloadSpec in(std::vector<std::string> pools, std::string name) {
+    WorkloadSpec spec = cluster.workload(std::move(name), gpus(1));
+    spec.pools = std::move(pools);
+    return spec;
+  }
+};
+
+TEST_F(TwoPools, WhatAWorkloadWantsNextIsTriedInItsOwnPoolAlone) {
+  // One device per pool; an elastic workload may run in a or b. It starts in a and is full there.
+  // What it wanted next once got the id of the bucket that it had in b, where it was tried, too, in
+  // the same pass: one workload, two pools.
+  WorkloadSpec spec = in({"a", "b"}, "elastic");
+  spec.roles[0].count = 2;
+  cluster.must(WorkloadSubmitted{spec});
+  cluster.decide();
+  EXPECT_EQ(cluster.scheduler.workload("elastic")->running, 1);
+  EXPECT_EQ(cluster.scheduler.node("in-b")->devices[0].free_milli, 1'000);
+  EXPECT_TRUE(cluster.scheduler.verify());
+}
+
+TEST_F(TwoPools, AWithdrawnWantDoesNotLeadAnotherIntoItsPool) {
+  cluster.decide();
+  cluster.must(WorkloadSubmitted{in({"a"}, "gone")});
+  cluster.must(WorkloadRemoved{"gone"});
+  cluster.must(WorkloadSubmitted{in({"b"}, "mine")});
+  cluster.decide();
+  EXPECT_EQ(cluster.scheduler.workload("mine")->pool, "b");
+  ASSERT_EQ(cluster.scheduler.workload("mine")->tasks.size(), 1U);
+  EXPECT_EQ(cluster.scheduler.workload("mine")->tasks[0].node, "in-b");
+  EXPECT_TRUE(cluster.scheduler.verify());
+}
+
+}  // namespace
+}  // namespace fairlead::sched
