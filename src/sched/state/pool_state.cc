@@ -7,12 +7,16 @@
 namespace fairlead::sched {
 namespace {
 
-// Nodes that belong to no domain at a level come last in it.
+// Nodes that belong to no domain at a level come last in it; a path that ends early belongs to none
+// from there on.
 bool path_less(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  for (std::size_t l = 0; l < a.size() && l < b.size(); ++l) {
-    if (a[l] == b[l]) continue;
-    if (a[l].empty() != b[l].empty()) return b[l].empty();
-    return a[l] < b[l];
+  static const std::string none;
+  for (std::size_t l = 0; l < a.size() || l < b.size(); ++l) {
+    const std::string& x = l < a.size() ? a[l] : none;
+    const std::string& y = l < b.size() ? b[l] : none;
+    if (x == y) continue;
+    if (x.empty() != y.empty()) return y.empty();
+    return x < y;
   }
   return false;
 }
