@@ -247,6 +247,12 @@ class Player {
     FAIRLEAD_ASSIGN(const auto steps,
                     cure_events(change, workload, observed_.symbols, now_, holders));
     Instant at = now_;
+    // Others that wait may take what the change frees; they are not part of the promise (10.2.a).
+    for (const std::string& name : copy.workload_names()) {
+      const auto other = copy.workload(name);
+      if (name == workload || !other || other->running > 0) continue;
+      FAIRLEAD_TRY(copy.apply(at, sched::WorkloadRemoved{name}));
+    }
     for (const CureStep& step : steps) {
       at = std::max(at, step.at);
       FAIRLEAD_TRY(copy.apply(at, step.event));
