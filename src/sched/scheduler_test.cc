@@ -100,6 +100,17 @@ TEST_F(Apply, NodesNameKnownThingsAndAddUp) {
   node.devices[0].device_class = "T4";
   node.numa = {{MilliCpu(1'000)}};
   refuses(NodeUpserted{node}, ErrorCode::kInvalidArgument, "add up");
+  node.numa = {{MilliCpu(-1'000)}, {MilliCpu(65'000)}};
+  refuses(NodeUpserted{node}, ErrorCode::kOutOfRange, "n2");
+  node.numa.clear();
+  node.extended["rdma"] = -1;
+  refuses(NodeUpserted{node}, ErrorCode::kOutOfRange, "n2");
+  node = Cluster::node_spec("n2", 2);
+  node.devices[1].id = node.devices[0].id;
+  refuses(NodeUpserted{node}, ErrorCode::kInvalidArgument, "gpu-0");
+  node = Cluster::node_spec("n2", 2);
+  node.cpu = MilliCpu(-1);
+  refuses(NodeUpserted{node}, ErrorCode::kOutOfRange, "n2");
   refuses(NodeRemoved{"n9"}, ErrorCode::kNotFound, "n9");
   refuses(NodeConditionChanged{"n9", true, true}, ErrorCode::kNotFound, "n9");
   refuses(DeviceHealthChanged{"n9", "gpu-0", DeviceHealth::kUnhealthy}, ErrorCode::kNotFound, "n9");

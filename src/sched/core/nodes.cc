@@ -14,6 +14,28 @@ std::vector<std::string> device_ids(const NodeSpec& spec) {
   return ids;
 }
 
+// Amounts that the core can add up, and devices that can be told apart.
+Result<void> check_amounts(const NodeSpec& spec) {
+  const auto within = [](std::int64_t amount, std::int64_t most) {
+    return amount >= 0 && amount <= most;
+  };
+  bool legal = within(spec.cpu.value, kMaxAmount) && within(spec.memory.value, kMaxAmount << 16);
+  for (const NumaCell& cell : spec.numa) legal = legal && within(cell.cpu.value, kMaxAmount);
+  for (const auto& [name, amount] : spec.extended) legal = legal && within(amount, kMaxAmount);
+  if (!legal) {
+    return fail(ErrorCode::kOutOfRange,
+                "node '" + spec.name + "': an amount is negative or beyond 2^40 (memory 2^56)");
+  }
+  std::vector<std::string> ids = device_ids(spec);
+  std::sort(ids.begin(), ids.end());
+  const auto twice = std::adjacent_find(ids.begin(), ids.end());
+  if (twice != ids.end()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "node '" + spec.name + "': two devices are named '" + *twice + "'");
+  }
+  return {};
+}
+
 }  // namespace
 
 PoolId Core::find_pool(const std::string& name) const {
@@ -35,6 +57,7 @@ PoolId Core::pool_named(const std::string& name) {
 // The node's room when nobody is there and all is healthy. Error: kNotFound for an unknown device
 // class.
 Result<NodeRoom> Core::empty_room(const NodeSpec& spec) {
+  FAIRLEAD_TRY(check_amounts(spec));
   NodeRoom room;
   room.cpu = spec.cpu.value;
   room.memory = spec.memory.value;

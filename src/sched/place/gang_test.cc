@@ -401,5 +401,76 @@ RC_GTEST_PROP(GangProperty, OneClassWithinALevelIsExact, ()) {
   RC_ASSERT(domains.size() <= 1U);
 }
 
+// --- several classes against brute force ---
+
+struct Ask {
+  std::int64_t gpus = 0;
+  std::int64_t cpu = 0;
+};
+
+// Whether the tasks pack into what nodes have free of (devices, CPU), by trying everything.
+bool packs(std::vector<Ask>& free, const std::vector<Ask>& tasks, std::size_t next) {
+  if (next == tasks.size()) return true;
+  for (Ask& node : free) {
+    if (node.gpus < tasks[next].gpus || node.cpu < tasks[next].cpu) continue;
+    node.gpus -= tasks[next].gpus;
+    node.cpu -= tasks[next].cpu;
+    const bool rest = packs(free, tasks, next + 1);
+    node.gpus += tasks[next].gpus;
+    node.cpu += tasks[next].cpu;
+    if (rest) return true;
+  }
+  return false;
+}
+
+// Roles of whole devices and of CPUs: the answer is the one of brute force, unless the search says
+// that it ran out; it does not on a few nodes.
+RC_GTEST_PROP(GangProperty, SeveralClassesOfWholeDevicesAreExact, ()) {
+  const auto within = [](std::int64_t low, std::int64_t high) {
+    return *rc::gen::inRange<std::int64_t>(low, high + 1);
+  };
+  Names names;
+  const ClassId t4 = names.define("T4");
+  TestPool pool(names);
+  std::vector<Ask> free;
+  const std::int64_t n = within(1, 4);
+  for (std::int64_t i = 0; i < n; ++i) {
+    free.push_back({within(0, 4), within(0, 8) * 1'000});
+    pool.add(NodeOf(names, "n" + std::to_string(i))
+                 .cells({free.back().cpu})
+                 .gpus(static_cast<int>(free.back().gpus), t4));
+  }
+  pool.order();
+  GangRequest request;
+  request.range = pool.state().all();
+  request.goal.fewest_hosts = within(0, 1) == 1;
+  std::vector<Ask> tasks;
+  const std::int64_t roles = within(2, 3);
+  for (std::int64_t r = 0; r < roles; ++r) {
+    const Ask ask{within(0, 2), within(1, 4) * 1'000};
+    GangRole role;
+    role.role = static_cast<std::int32_t>(r);
+    role.task_class = names.classes.intern(
+        ask.gpus > 0 ? gpus(static_cast<std::int32_t>(ask.gpus), ask.cpu) : cpus(ask.cpu), {});
+    const std::int64_t count = within(1, 3);
+    for (std::int64_t i = 0; i < count; ++i) {
+      role.indices.push_back(static_cast<std::int32_t>(i));
+      tasks.push_back(ask);
+    }
+    request.roles.push_back(std::move(role));
+  }
+  const GangOutcome outcome = GangPlacer(pool.placement(), 200'000).place(request);
+  RC_ASSERT(outcome.verdict != GangVerdict::kRanOut);
+  RC_ASSERT((outcome.verdict == GangVerdict::kPlaced) == packs(free, tasks, 0));
+  if (outcome.verdict == GangVerdict::kPlaced) {
+    RC_ASSERT(outcome.tasks.size() == tasks.size());
+    GangPlacer::release(pool.placement(), request, outcome.tasks);
+  }
+  for (const NodeState& node : pool.nodes()) {
+    RC_ASSERT(node.free.cpu == node.empty.cpu);
+    RC_ASSERT(node.free_milli == node.empty.free_gpu_milli());
+  }
+}
+
 }  // namespace
 }  // namespace fairlead::sched
