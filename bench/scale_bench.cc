@@ -1,0 +1,139 @@
+// One event to its decisions, a full pass, and memory, at the scale that the design names: 10,000
+// nodes of 8 devices, all held; 100,000 pending workloads; 1,000 queues under 20 departments; 50
+// request shapes. One site serves all; every benchmark leaves it full and at rest.
+#include <benchmark/benchmark.h>
+
+#include "bench/samples.h"
+#include "bench/site.h"
+
+namespace fairlead::bench {
+namespace {
+
+Site& site() {
+  static Site* const instance = [] {
+    auto* made = new Site({.nodes = 10'000, .queues = 1000, .pending = 100'000});
+    made->fill();
+    return made;
+  }();
+  return *instance;
+}
+
+// Samples of events, with what each cost in counts that do not depend on the machine.
+class Events {
+ public:
+  explicit Events(benchmark::State& state)
+      : state_(state),
+        samples_(state),
+        evaluations_(site().counter("node_evaluations")),
+        attempts_(site().counter("attempts")) {}
+
+  void time(const sched::Event& event) {
+    samples_.time([&] {
+      site().tell(event);
+      started_ += site().decide();
+    });
+  }
+  void time_decision() {
+    samples_.time([&] { started_ += site().decide(); });
+  }
+
+  void report() {
+    samples_.report();
+    const auto count = static_cast<double>(state_.iterations());
+    const auto since = [&](const char* name, std::int64_t before) {
+      return static_cast<double>(site().counter(name) - before) / count;
+    };
+    state_.counters["evaluations"] = since("node_evaluations", evaluations_);
+    state_.counters["attempts"] = since("attempts", attempts_);
+    state_.counters["started"] = static_cast<double>(started_) / count;
+  }
+
+ private:
+  benchmark::State& state_;
+  Samples samples_;
+  std::int64_t evaluations_;
+  std::int64_t attempts_;
+  std::int64_t started_ = 0;
+};
+
+void task_ended(benchmark::State& state) {
+  Events events(state);
+  for (auto _ : state) {
+    const sched::TaskEnded event = site().end_one();
+    events.time(event);
+  }
+  events.report();
+}
+
+void submitted(benchmark::State& state) {
+  Events events(state);
+  for (auto _ : state) {
+    const sched::WorkloadSubmitted event{site().next_workload()};
+    events.time(event);
+  }
+  events.report();
+}
+
+void quota_changed(benchmark::State& state) {
+  Events events(state);
+  std::int64_t i = 0;
+  for (auto _ : state) {
+    QueueSpec queue = site().queue(i % site().scale().queues);
+    queue.pools["default"]["gpu"].quota += 1000 * (++i % 7);
+    events.time(sched::QueueUpserted{queue});
+  }
+  events.report();
+}
+
+void node_cordoned(benchmark::State& state) {
+  Events events(state);
+  std::int64_t i = 0;
+  for (auto _ : state) {
+    const std::string node = site().node_name(37 * (i / 2) % site().scale().nodes);
+    const bool back = i++ % 2 == 1;
+    events.time(sched::NodeConditionChanged{node, true, back});
+  }
+  events.report();
+}
+
+// A node came back with all its devices held: everything may have become possible, so every shape
+// is looked at again, and nothing can start.
+void full_pass(benchmark::State& state) {
+  Events events(state);
+  for (auto _ : state) {
+    const std::string node = site().node_name(4711);
+    site().tell(sched::NodeConditionChanged{node, true, false});
+    site().decide();
+    site().tell(sched::NodeConditionChanged{node, true, true});
+    events.time_decision();
+  }
+  events.report();
+}
+
+void memory(benchmark::State& state) {
+  for (auto _ : state) site();
+  const Site::Memory& m = site().memory();
+  const auto nodes = static_cast<double>(site().scale().nodes);
+  const auto running = static_cast<double>(site().scheduler().running_count());
+  const auto kib = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1024; };
+  state.counters["total_MiB"] = kib(resident_bytes()) / 1024;
+  state.counters["node_bytes"] = static_cast<double>(m.nodes - m.before) / nodes;
+  state.counters["queue_bytes"] =
+      static_cast<double>(m.queues - m.nodes) / static_cast<double>(site().scale().queues);
+  state.counters["index_bytes/node"] = static_cast<double>(m.indices - m.queues) / nodes;
+  state.counters["pending_bytes"] =
+      static_cast<double>(m.pending - m.indices) / static_cast<double>(m.submitted);
+  state.counters["running_extra_bytes"] = static_cast<double>(m.running - m.pending) / running;
+  state.counters["pending"] = static_cast<double>(site().scheduler().pending_count());
+  state.counters["running"] = running;
+}
+
+BENCHMARK(memory)->Iterations(1);
+BENCHMARK(task_ended)->Iterations(2000)->UseManualTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(submitted)->Iterations(2000)->UseManualTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(quota_changed)->Iterations(200)->UseManualTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(node_cordoned)->Iterations(200)->UseManualTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(full_pass)->Iterations(50)->UseManualTime()->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace fairlead::bench
