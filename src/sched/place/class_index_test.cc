@@ -170,7 +170,7 @@ RC_GTEST_PROP(IndexProperty, EqualsAFreshlyBuiltOne, ()) {
     const TaskClass* task;
   };
   std::vector<Running> running;
-  const std::int64_t steps = within(0, 30);
+  const std::int64_t steps = within(20, 150);
   for (std::int64_t i = 0; i < steps; ++i) {
     const NodeId id(static_cast<std::size_t>(within(0, nodes - 1)));
     NodeState& node = pool.node(id);

@@ -256,21 +256,24 @@ TaskRequest random_request() {
 RC_GTEST_PROP(FitProperty, SlotsIsHowOftenChooseSucceeds, ()) {
   Names names;
   const std::vector<ClassId> classes{names.define("H100-80GB"), names.define("T4")};
-  NodeRoom room = random_room(names, classes);
-  const TaskRequest request = random_request();
-  const TaskClass& task = names.task(request);
-  const DeviceChoice choice = *rc::gen::element(DeviceChoice::kBestFit, DeviceChoice::kWorstFit);
-  const Fit fit = room_fit(task, room);
-  RC_ASSERT((fit.rejected_by == Filter::kFits) == (fit.slots > 0));
-  std::int32_t placed = 0;
-  while (placed < kMaxSlots) {
-    const auto placement = choose(task, room, choice);
-    if (!placement) break;
-    RC_ASSERT(room.holds(*placement, task.host_claim(), task.extended));
-    room.take(*placement, task.host_claim(), task.extended);
-    ++placed;
+  const NodeRoom start = random_room(names, classes);
+  for (int requests = 0; requests < 12; ++requests) {
+    NodeRoom room = start;
+    const TaskRequest request = random_request();
+    const TaskClass& task = names.task(request);
+    const DeviceChoice choice = *rc::gen::element(DeviceChoice::kBestFit, DeviceChoice::kWorstFit);
+    const Fit fit = room_fit(task, room);
+    RC_ASSERT((fit.rejected_by == Filter::kFits) == (fit.slots > 0));
+    std::int32_t placed = 0;
+    while (placed < kMaxSlots) {
+      const auto placement = choose(task, room, choice);
+      if (!placement) break;
+      RC_ASSERT(room.holds(*placement, task.host_claim(), task.extended));
+      room.take(*placement, task.host_claim(), task.extended);
+      ++placed;
+    }
+    RC_ASSERT(placed == fit.slots);
   }
-  RC_ASSERT(placed == fit.slots);
 }
 
 RC_GTEST_PROP(FitProperty, AChosenTaskTakesExactlyWhatItAsksFromDifferentDevices, ()) {
