@@ -2,8 +2,8 @@
 // same mix of requests. Counts do not depend on the machine; times are compared as ratios.
 #include <benchmark/benchmark.h>
 
-#include "bench/samples.h"
-#include "bench/site.h"
+#include "samples.h"
+#include "site.h"
 
 namespace fairlead::bench {
 namespace {

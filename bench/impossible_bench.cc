@@ -2,8 +2,8 @@
 #include <benchmark/benchmark.h>
 
 #include "base/check.h"
-#include "bench/samples.h"
-#include "bench/site.h"
+#include "samples.h"
+#include "site.h"
 
 namespace fairlead::bench {
 namespace {

@@ -1,8 +1,8 @@
 // Placements per second on an empty cluster, by size of the request and of the cluster.
 #include <benchmark/benchmark.h>
 
-#include "bench/samples.h"
-#include "bench/site.h"
+#include "samples.h"
+#include "site.h"
 
 namespace fairlead::bench {
 namespace {

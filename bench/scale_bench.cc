@@ -3,8 +3,8 @@
 // request shapes. One site serves all; every benchmark leaves it full and at rest.
 #include <benchmark/benchmark.h>
 
-#include "bench/samples.h"
-#include "bench/site.h"
+#include "samples.h"
+#include "site.h"
 
 namespace fairlead::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "bench/site.h"
+#include "site.h"
 
 #include <algorithm>
 #include <cstdio>
