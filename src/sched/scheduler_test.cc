@@ -6,10 +6,8 @@
 
 #include "sched/scheduler_testing.h"
 
-namespace fairlead::sched {
+namespace fairlead::sched::testing {
 namespace {
-
-using namespace testing;
 
 class Apply : public ::testing::Test {
  protected:
@@ -330,4 +328,4 @@ TEST_F(TwoPools, AWithdrawnWantDoesNotLeadAnotherIntoItsPool) {
 }
 
 }  // namespace
-}  // namespace fairlead::sched
+}  // namespace fairlead::sched::testing

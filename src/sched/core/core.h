@@ -142,6 +142,7 @@ class Core {
                  std::vector<std::pair<TaskClassId, std::int64_t>> needs, bool non_preemptible);
   void refresh_demand(WorkloadId id);
   ResourceVector least_charge(PoolCore& pool, TaskClassId task_class) const;
+  ResourceVector greatest_charge(const PoolCore& pool, TaskClassId task_class) const;
   bool charge_varies(const PoolCore& pool, TaskClassId task_class) const;
   const ResourceVector& demand_in(Requirement& requirement, PoolId pool);
   std::int64_t gpu_charge(const PoolCore& pool, const TaskClass& task,
@@ -160,7 +161,7 @@ class Core {
   // decide.cc
   void wake();
   void divide(PoolCore& pool);
-  bool quick_fit(PoolCore& pool, const Requirement& requirement);
+  bool may_fit(PoolCore& pool, RequirementId id);
   enum class Attempt : std::uint8_t { kStarted, kNoRoom, kGateShut };
   Attempt attempt(PoolCore& pool, BucketId bucket, WorkloadId id);
   GangRequest request_for(PoolCore& pool, const WorkloadRecord& w,

@@ -49,15 +49,20 @@ std::vector<Decision> Core::decide(Instant now) {
     auto& list = candidates[id.index()];
     pool->fresh.clear();
     list = pending_.take_fresh(id);
+    if (list.empty() && !pool->full_pass) continue;
+    ensure_ordered(*pool);
     if (pool->full_pass) {
       list.clear();
       for (const RequirementId r : pending_.requirements_in(id)) {
+        if (!may_fit(*pool, r)) continue;
         const auto& buckets = pending_.requirement(r).in(id).buckets;
         list.insert(list.end(), buckets.begin(), buckets.end());
       }
+    } else {
+      std::erase_if(list,
+                    [&](BucketId b) { return !may_fit(*pool, pending_.bucket(b).requirement); });
     }
     if (list.empty()) continue;
-    ensure_ordered(*pool);
     divide(*pool);
     for (const BucketId b : list) {
       stages =
@@ -92,12 +97,17 @@ Instant Core::next_wakeup() {
   return next;
 }
 
-// Whether each class alone has enough places. Cost: O(classes of the requirement) beside catching
-// up.
-bool Core::quick_fit(PoolCore& pool, const Requirement& requirement) {
-  return std::all_of(requirement.needs.begin(), requirement.needs.end(), [&](const auto& need) {
-    return pool.placement->index(need.first).total() >= need.second;
-  });
+// Whether a start of it may find room: each class alone has enough places, and nothing was released
+// since it last failed. Cost: O(classes of the requirement) beside catching up.
+bool Core::may_fit(PoolCore& pool, RequirementId id) {
+  const Requirement& requirement = pending_.requirement(id);
+  std::uint64_t& failed_at = pending_.requirement(id).in(pool.state().id).failed_at;
+  if (failed_at == pool.state().release_version) return false;
+  const bool enough = std::all_of(
+      requirement.needs.begin(), requirement.needs.end(),
+      [&](const auto& need) { return pool.placement->index(need.first).total() >= need.second; });
+  if (!enough) failed_at = pool.state().release_version;
+  return enough;
 }
 
 Goal Core::compile(const PoolCore& pool, const TopologyGoal& goal) const {

@@ -20,13 +20,9 @@ void Pass::offer(BucketId id, std::int32_t stage) {
   // An id in a list may have been given back since, and name a bucket of another pool by now.
   if (bucket.entries.empty() || bucket.pool != pool_.state().id) return;
   Requirement& requirement = core_.pending_.requirement(bucket.requirement);
-  Requirement::InPool& in = requirement.in(bucket.pool);
   // Those of earlier stages too: a workload that has just started asks for more where it runs.
-  if (in.stage > stage || in.failed_at == pool_.state().release_version) return;
-  if (!core_.quick_fit(pool_, requirement)) {
-    in.failed_at = pool_.state().release_version;
+  if (requirement.in(bucket.pool).stage > stage || !core_.may_fit(pool_, bucket.requirement))
     return;
-  }
   const GateRequest gate{bucket.pool, bucket.queue, &core_.demand_in(requirement, bucket.pool),
                          requirement.non_preemptible};
   if (!gates_open(core_.queues_, core_.resources_, gate, core_.now_, nullptr)) return;

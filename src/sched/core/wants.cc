@@ -77,6 +77,11 @@ ResourceVector Core::least_charge(PoolCore& pool, TaskClassId task_class) const 
   return amounts(task, charge_range(pool, task).first);
 }
 
+ResourceVector Core::greatest_charge(const PoolCore& pool, TaskClassId task_class) const {
+  const TaskClass& task = classes_.get(task_class);
+  return amounts(task, charge_range(pool, task).second);
+}
+
 bool Core::charge_varies(const PoolCore& pool, TaskClassId task_class) const {
   const auto [least, greatest] = charge_range(pool, classes_.get(task_class));
   return least != greatest;

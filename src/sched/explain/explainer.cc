@@ -148,13 +148,13 @@ std::optional<Reason> Explainer::domain_too_small(PoolCore& pool, const Topology
   return reason;
 }
 
-std::optional<Reason> Explainer::impossible_in(PoolCore& pool, const Shape& shape) {
+std::optional<Reason> Explainer::impossible_in(PoolCore& pool, const Shape& shape, bool whole) {
   if (pool.members.empty()) return std::nullopt;
   core_.ensure_ordered(pool);
   Needs all;
   for (std::size_t r = 0; r < shape.roles.size(); ++r) {
     const RoleSpec& role = shape.roles[r];
-    const std::int64_t n = shape.independent ? 1 : std::max(role.min, 1);
+    const std::int64_t n = shape.independent ? 1 : std::max(role.min, whole ? 1 : 0);
     const ClassIndex& index = pool.placement->index(shape.classes[r]);
     auto same = std::find_if(all.begin(), all.end(),
                              [&](const auto& need) { return need.first == shape.classes[r]; });
@@ -221,7 +221,7 @@ std::optional<Reason> Explainer::impossible_in(PoolCore& pool, const Shape& shap
 Result<void> Explainer::check_possible(const Shape& shape, const WorkloadSpec& spec) {
   std::optional<Reason> first;
   for (const std::string& name : shape.pools) {
-    auto reason = impossible_in(*core_.pools_[core_.find_pool(name).index()], shape);
+    auto reason = impossible_in(*core_.pools_[core_.find_pool(name).index()], shape, true);
     if (!reason) return {};
     if (!first) first = std::move(reason);
   }
@@ -268,7 +268,7 @@ std::vector<std::string> Explainer::holders(PoolCore& pool, TaskClassId task_cla
 std::vector<Reason> Explainer::room_reasons(PoolCore& pool, const WorkloadRecord& w,
                                             const Requirement& requirement, GangVerdict verdict) {
   const Shape& shape = core_.shapes_.get(w.shape);
-  const auto never = impossible_in(pool, shape);
+  const auto never = impossible_in(pool, shape, false);
   std::vector<Reason> out;
   const auto base = [&](ReasonCode code, const char* rule) {
     Reason reason;
@@ -455,9 +455,12 @@ Explanation Explainer::explain(WorkloadId id) {
     explain_entry(w, out);
     core_.withdraw_wants(id);
     record.retry_at = retry_at;
-    const bool only = std::all_of(out.reasons.begin() + 1, out.reasons.end(),
-                                  [](const Reason& r) { return r.code == ReasonCode::kWaiting; });
-    if (only) out.reasons.resize(1);
+    // A pool where nothing else stands in its way is one where it starts then.
+    const auto others = std::remove_if(out.reasons.begin() + 1, out.reasons.end(), [](const Reason& r) {
+      return r.code == ReasonCode::kWaiting;
+    });
+    const bool only = others != out.reasons.end() || out.reasons.size() == 1;
+    out.reasons.erase(others, out.reasons.end());
     out.cheapest = only ? reason.cheapest : std::nullopt;
     return out;
   }

@@ -29,7 +29,8 @@ class Explainer {
   using Needs = std::vector<std::pair<TaskClassId, std::int64_t>>;
 
   // Why even an empty pool could not start it; nullopt if it could, or the pool has no nodes.
-  std::optional<Reason> impossible_in(PoolCore& pool, const Shape& shape);
+  // `whole`: a role that may stay empty must be possible too, as that of a submission should be.
+  std::optional<Reason> impossible_in(PoolCore& pool, const Shape& shape, bool whole);
   std::optional<Reason> domain_too_small(PoolCore& pool, const TopologyGoal& topology,
                                          const Needs& needs, const std::string& subject);
   // Largest change of one part of the role's request with which one task would fit an empty node.
@@ -56,6 +57,8 @@ class Explainer {
                                             const GangRequest& request);
   std::optional<Change> by_more_nodes(PoolCore& pool, const WorkloadRecord& w,
                                       const Requirement& requirement, const GangRequest& request);
+  bool admits_dearest(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
+                      const GangRequest& request);
   std::vector<std::string> holders(PoolCore& pool, TaskClassId task_class);
   // Whether the request would be placed now and passes the gates; leaves the state as it was.
   bool fits(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,

@@ -163,22 +163,37 @@ std::optional<Change> Explainer::by_relaxed_topology(PoolCore& pool, const Workl
   return std::nullopt;
 }
 
+// Whether the gates admit the request wherever in the pool it lands (2.3.b).
+bool Explainer::admits_dearest(PoolCore& pool, const WorkloadRecord& w,
+                               const Requirement& requirement, const GangRequest& request) {
+  ResourceVector demand;
+  for (const GangRole& role : request.roles) {
+    demand.add(core_.greatest_charge(pool, role.task_class),
+               static_cast<std::int64_t>(role.indices.size()));
+  }
+  const GateRequest gate{pool.state().id, w.queue, &demand, requirement.non_preemptible};
+  return gates_open(core_.queues_, core_.resources_, gate, core_.now_, nullptr);
+}
+
 // Empty nodes like one that is there. For one class without goals, as many as the free places lack;
 // else as many as hold the whole request, which lie in one domain with the node they are like.
 std::optional<Change> Explainer::by_more_nodes(PoolCore& pool, const WorkloadRecord& w,
                                                const Requirement& requirement,
                                                const GangRequest& request) {
-  (void)w;
-  (void)requirement;
   bool plain = request.goal.within == kWholePool;
-  bool by_host = request.goal.within == pool.state().host_level();
+  std::vector<Level> required{request.goal.within};
   for (const GangRole& role : request.roles) {
     plain = plain && role.goal.within == kWholePool && role.segment_size == 0 &&
             role.pinned.size() == 0;
-    by_host = by_host || (role.goal.within == pool.state().host_level()) ||
-              (role.segment_size > 0 && role.segment_goal.within == pool.state().host_level());
+    required.push_back(role.goal.within);
+    if (role.segment_size > 0) required.push_back(role.segment_goal.within);
   }
+  std::erase(required, kWholePool);
+  // What runs already holds the rest to its domain.
+  if (w.running > 0 && !required.empty()) return std::nullopt;
+  const bool by_host = std::count(required.begin(), required.end(), pool.state().host_level()) > 0;
   plain = plain && request.roles.size() == 1;
+  if (!admits_dearest(pool, w, requirement, request)) return std::nullopt;
   const NodeState* best = nullptr;
   std::int64_t best_count = 0;
   for (const NodeId id : pool.members) {
@@ -197,6 +212,10 @@ std::optional<Change> Explainer::by_more_nodes(PoolCore& pool, const WorkloadRec
     }
     if (count <= 0 || (best && count >= best_count)) continue;
     if (by_host && count > 1) continue;
+    const bool placed = std::all_of(required.begin(), required.end(), [&](Level level) {
+      return pool.state().domain_of(level, node.slot).size() > 0;
+    });
+    if (!placed) continue;
     best = &node;
     best_count = count;
   }

@@ -4,10 +4,8 @@
 #include "sched/scheduler.h"
 #include "sched/scheduler_testing.h"
 
-namespace fairlead::sched {
+namespace fairlead::sched::testing {
 namespace {
-
-using namespace testing;
 
 class RoomChange : public ::testing::Test {
  protected:
@@ -146,4 +144,4 @@ TEST_F(RoomChange, ExplainingChangesNothing) {
 }
 
 }  // namespace
-}  // namespace fairlead::sched
+}  // namespace fairlead::sched::testing

@@ -6,10 +6,8 @@
 
 #include "sched/testing.h"
 
-namespace fairlead::sched {
+namespace fairlead::sched::testing {
 namespace {
-
-using namespace testing;
 
 TEST(AmountText, IsInTheUnitOfThePerson) {
   EXPECT_EQ(amount_text("gpu", 2'500), "2.5");
@@ -81,4 +79,4 @@ TEST(Codes, AllHaveDifferentNames) {
 }
 
 }  // namespace
-}  // namespace fairlead::sched
+}  // namespace fairlead::sched::testing

@@ -5,17 +5,15 @@
 
 #include "sched/testing.h"
 
-namespace fairlead::sched {
+namespace fairlead::sched::testing {
 namespace {
 
-using namespace testing;
-
-// Scores of a node are its CPUs; groups have prices: whole cores, in milli.
+// Scores of a node are its free CPUs; groups have prices: whole cores, in milli.
 class StatedScorer final : public Scorer {
  public:
   std::vector<std::int64_t> prices;
   std::int32_t score(const TaskClass&, const NodeState& node) const override {
-    return static_cast<std::int32_t>(node.empty.cpu);
+    return static_cast<std::int32_t>(node.free.cpu);
   }
   std::int64_t price(const TaskClass&, std::size_t group, const PoolState&) const override {
     return group < prices.size() ? prices[group] : 0;
@@ -53,6 +51,22 @@ TEST_F(Index, BestIsTheHighestScoreAndTheLowestSlotAmongEquals) {
   EXPECT_EQ(index.best({0, 3}), 2U);
   EXPECT_EQ(index.slots({0, 4}), 3);
   EXPECT_EQ(index.empty_total(), 4) << "empty, it would hold one again";
+}
+
+TEST_F(Index, AWinnerWhoseScoreDropsLosesFurtherUp) {
+  // Of 9, 1, 8, 1 cores the first wins its pair and all. With 2 cores less it still wins its pair,
+  // but 7 against 8 no longer all.
+  for (const std::int64_t cores : {9'000, 1'000, 8'000, 1'000}) {
+    pool.add(NodeOf(names, "n").cells({cores}).gpus(1, t4));
+  }
+  pool.order();
+  ClassIndex index(task, pool.state(), scorer);
+  index.catch_up();
+  EXPECT_EQ(index.best({0, 4}), 0U);
+  pool.put(NodeId(0), names.task(cpus(2'000)));
+  index.catch_up();
+  EXPECT_EQ(index.best({0, 2}), 0U);
+  EXPECT_EQ(index.best({0, 4}), 2U);
 }
 
 TEST_F(Index, PricesOfAGroupComeOffItsScores) {
@@ -232,4 +246,4 @@ RC_GTEST_PROP(IndexProperty, EqualsAFreshlyBuiltOne, ()) {
 }
 
 }  // namespace
-}  // namespace fairlead::sched
+}  // namespace fairlead::sched::testing

@@ -5,10 +5,8 @@
 #include "sched/place/fit.h"
 #include "sched/testing.h"
 
-namespace fairlead::sched {
+namespace fairlead::sched::testing {
 namespace {
-
-using namespace testing;
 
 class Devices : public ::testing::Test {
  protected:
@@ -221,4 +219,4 @@ TEST_F(Mig, InstancesFillTheFullestDeviceFirst) {
 }
 
 }  // namespace
-}  // namespace fairlead::sched
+}  // namespace fairlead::sched::testing

@@ -6,10 +6,8 @@
 #include "sched/place/device_choice.h"
 #include "sched/testing.h"
 
-namespace fairlead::sched {
+namespace fairlead::sched::testing {
 namespace {
-
-using namespace testing;
 
 // --- filters, in their order (6.1) ---
 
@@ -305,4 +303,4 @@ RC_GTEST_PROP(FitProperty, AChosenTaskTakesExactlyWhatItAsksFromDifferentDevices
 }
 
 }  // namespace
-}  // namespace fairlead::sched
+}  // namespace fairlead::sched::testing

@@ -30,6 +30,14 @@ Needs needs_of(const std::vector<const GangRole*>& roles) {
   return needs;
 }
 
+// The part of `range` that what runs already leaves open. Domains nest, so one holds the other or
+// they have nothing in common.
+SlotRange narrowed(SlotRange range, SlotRange pinned) {
+  if (pinned.size() == 0) return range;
+  const SlotRange both{std::max(range.begin, pinned.begin), std::min(range.end, pinned.end)};
+  return both.begin < both.end ? both : SlotRange{};
+}
+
 // Roles with goals of their own before those without, then what is hardest to place first.
 std::vector<const GangRole*> hardest_first(std::vector<const GangRole*> roles,
                                            const TaskClasses& classes) {
@@ -140,7 +148,7 @@ bool GangPlacer::place_in_order(const std::vector<const GangRole*>& roles, std::
   if (first == roles.size()) return true;
   const GangRole& role = *roles[first];
   const std::size_t mark = taken_.size();
-  const SlotRange inside = role.pinned.size() > 0 ? role.pinned : range;
+  const SlotRange inside = narrowed(range, role.pinned);
   const Needs needs{{role.task_class, static_cast<std::int64_t>(role.indices.size())}};
   for (const SlotRange candidate : candidates(role.goal, inside, needs)) {
     if (!step()) return false;
@@ -182,7 +190,7 @@ bool GangPlacer::place_segments(const GangRole& role, SlotRange range) {
     const Needs needs{{role.task_class, static_cast<std::int64_t>(indices.size())}};
     bool placed = false;
     for (const SlotRange candidate :
-         candidates(role.segment_goal, pin.size() > 0 ? pin : range, needs)) {
+         candidates(role.segment_goal, narrowed(range, pin), needs)) {
       const std::size_t mark = taken_.size();
       placed = step() && place_tasks(role, indices, candidate);
       if (placed) break;

@@ -8,10 +8,8 @@
 #include "sched/place/device_choice.h"
 #include "sched/testing.h"
 
-namespace fairlead::sched {
+namespace fairlead::sched::testing {
 namespace {
-
-using namespace testing;
 
 constexpr Level kZone = 0;
 constexpr Level kRack = 1;
@@ -477,4 +475,4 @@ RC_GTEST_PROP(GangProperty, SeveralClassesOfWholeDevicesAreExact, ()) {
 }
 
 }  // namespace
-}  // namespace fairlead::sched
+}  // namespace fairlead::sched::testing

@@ -4,10 +4,8 @@
 
 #include "sched/testing.h"
 
-namespace fairlead::sched {
+namespace fairlead::sched::testing {
 namespace {
-
-using namespace testing;
 
 class Mix : public ::testing::Test {
  protected:
@@ -79,4 +77,4 @@ TEST_F(Mix, AStatedMixReplacesWhatWasObservedForGood) {
 }
 
 }  // namespace
-}  // namespace fairlead::sched
+}  // namespace fairlead::sched::testing

@@ -4,10 +4,8 @@
 
 #include "sched/testing.h"
 
-namespace fairlead::sched {
+namespace fairlead::sched::testing {
 namespace {
-
-using namespace testing;
 
 constexpr std::int32_t kStep = 1 << 14;  // one step of 128 milli lost
 
@@ -155,4 +153,4 @@ TEST_F(DefaultScore, AMixIsKnownOnceEnoughWasObserved) {
 }
 
 }  // namespace
-}  // namespace fairlead::sched
+}  // namespace fairlead::sched::testing

@@ -5,10 +5,8 @@
 
 #include "sched/testing.h"
 
-namespace fairlead::sched {
+namespace fairlead::sched::testing {
 namespace {
-
-using namespace testing;
 
 class Published : public ::testing::Test {
  protected:
@@ -105,4 +103,4 @@ TEST_F(Fgd, WithoutCoresEverythingIdleIsFragment) {
 }
 
 }  // namespace
-}  // namespace fairlead::sched
+}  // namespace fairlead::sched::testing

@@ -4,10 +4,8 @@
 
 #include "sched/testing.h"
 
-namespace fairlead::sched {
+namespace fairlead::sched::testing {
 namespace {
-
-using namespace testing;
 
 constexpr std::int64_t kOne = 1 << UsableCapacity::kShareBits;
 
@@ -109,4 +107,4 @@ TEST_F(Usable, SizesAsMilliAndDevices) {
 }
 
 }  // namespace
-}  // namespace fairlead::sched
+}  // namespace fairlead::sched::testing

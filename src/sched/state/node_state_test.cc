@@ -4,10 +4,8 @@
 
 #include "sched/testing.h"
 
-namespace fairlead::sched {
+namespace fairlead::sched::testing {
 namespace {
-
-using namespace testing;
 
 DeviceClaim claim(std::uint16_t device, std::int64_t milli, std::int64_t mib) {
   DeviceClaim c;
@@ -169,4 +167,4 @@ TEST(NodeRoomDeathTest, OverCommitmentStopsTheProgram) {
 }
 
 }  // namespace
-}  // namespace fairlead::sched
+}  // namespace fairlead::sched::testing

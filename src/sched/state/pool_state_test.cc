@@ -4,10 +4,8 @@
 
 #include "sched/testing.h"
 
-namespace fairlead::sched {
+namespace fairlead::sched::testing {
 namespace {
-
-using namespace testing;
 
 // Levels zone, rack. Added in the order c b a d e f g.
 class Topology : public ::testing::Test {
@@ -194,4 +192,4 @@ TEST(PoolState, APoolWithoutNodesHasNothing) {
 }
 
 }  // namespace
-}  // namespace fairlead::sched
+}  // namespace fairlead::sched::testing

@@ -4,10 +4,8 @@
 
 #include "sched/testing.h"
 
-namespace fairlead::sched {
+namespace fairlead::sched::testing {
 namespace {
-
-using namespace testing;
 
 class Charges : public ::testing::Test {
  protected:
@@ -152,4 +150,4 @@ TEST(TaskClasses, ConfinesAClassToSomeOfItsDevices) {
 }
 
 }  // namespace
-}  // namespace fairlead::sched
+}  // namespace fairlead::sched::testing

@@ -22,6 +22,7 @@ Result<std::vector<std::string>> read_workload_names(Cursor& cursor, const Readi
     for (const auto& entry : reading.symbols.workloads) {
       if (matches(name, entry.first)) found.push_back(entry.first);
     }
+    if (found.size() == before && reading.symbols.unchecked) found.push_back(name);
     if (found.size() == before) {
       return cursor.unknown(word, "a workload", names_of(reading.symbols.workloads));
     }
@@ -33,7 +34,7 @@ Result<std::vector<std::string>> read_node_names(Cursor& cursor, const Reading& 
   FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the name of the node"));
   FAIRLEAD_ASSIGN(auto names, cursor.placed(word, expand_names(word.text)));
   for (const std::string& name : names) {
-    if (reading.symbols.nodes.contains(name)) continue;
+    if (reading.symbols.unchecked || reading.symbols.nodes.contains(name)) continue;
     Word unknown = word;
     unknown.text = name;
     return cursor.unknown(unknown, "a node", names_of(reading.symbols.nodes));
@@ -51,6 +52,7 @@ Result<void> read_end(sched::TaskOutcome outcome, Cursor& cursor, Reading& readi
     const Word word = cursor.take();
     end.role = word.text;
     for (const std::string& name : names) {
+      if (reading.symbols.unchecked) break;
       const WorkloadSpec& spec = reading.symbols.workloads.at(name);
       std::vector<std::string> roles;
       for (const RoleSpec& role : spec.roles) roles.push_back(role.name);
@@ -76,8 +78,12 @@ Result<void> read_condition(const std::string& verb, Cursor& cursor, Reading& re
   FAIRLEAD_ASSIGN(const auto names, read_node_names(cursor, reading));
   FAIRLEAD_TRY(cursor.expect_end("names of nodes: n1, n1,n2 or n1..n4"));
   for (const std::string& name : names) {
-    const NodeSpec& node = reading.symbols.nodes.at(name);
-    sched::NodeConditionChanged change{name, node.ready, node.schedulable};
+    sched::NodeConditionChanged change{name, true, true};
+    const auto node = reading.symbols.nodes.find(name);
+    if (node != reading.symbols.nodes.end()) {
+      change.ready = node->second.ready;
+      change.schedulable = node->second.schedulable;
+    }
     if (verb == "down") change.ready = false;
     if (verb == "up") change.ready = true;
     if (verb == "cordon") change.schedulable = false;
@@ -107,7 +113,7 @@ Result<void> read_remove(Cursor& cursor, Reading& reading) {
     for (std::string& name : names) reading.add(cursor.line(), sched::NodeRemoved{std::move(name)});
   } else if (cursor.accept("queue") || cursor.accept("project") || cursor.accept("department")) {
     FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the name of the queue"));
-    if (!reading.symbols.queues.contains(word.text)) {
+    if (!reading.symbols.unchecked && !reading.symbols.queues.contains(word.text)) {
       return cursor.unknown(word, "a queue", names_of(reading.symbols.queues));
     }
     reading.add(cursor.line(), sched::QueueRemoved{word.text});
@@ -173,6 +179,7 @@ Result<std::pair<std::string, std::string>> read_device_name(const Cursor& curso
   node_word.text = word.text.substr(0, colon);
   const std::string device = word.text.substr(colon + 1);
   const auto node = symbols.nodes.find(node_word.text);
+  if (node == symbols.nodes.end() && symbols.unchecked) return std::pair(node_word.text, device);
   if (node == symbols.nodes.end()) {
     return cursor.unknown(node_word, "a node", names_of(symbols.nodes));
   }
@@ -182,6 +189,7 @@ Result<std::pair<std::string, std::string>> read_device_name(const Cursor& curso
   }
   const Result<std::int64_t> position =
       parse_count(device, 0, static_cast<std::int64_t>(devices.size()) - 1);
+  if (!position && symbols.unchecked) return std::pair(node->first, device);
   if (!position) {
     return cursor.fail(word, fmt::format("{} has no device '{}'", node->first, device),
                        fmt::format("it has {}, counted from 0", devices.size()));
@@ -214,11 +222,11 @@ Result<void> read_event(const Word& verb, Cursor& cursor, Reading& reading) {
     return cursor.expect_end("nothing");
   }
   const std::vector<std::string> known = {
-      "rule",         "start",  "placement", "seed",       "levels",  "class",  "pool",
-      "cluster",      "node",   "nodes",     "department", "project", "queue",  "submit",
-      "running",      "mix",    "change",    "finish",     "fail",    "lose",   "down",
-      "up",           "cordon", "uncordon",  "unhealthy",  "healthy", "remove", "requeue",
-      "refuse-start", "at",     "after",     "decide",     "expect"};
+      "unchecked", "rule",         "start",  "placement", "seed",       "levels",  "class",
+      "pool",      "cluster",      "node",   "nodes",     "department", "project", "queue",
+      "submit",    "running",      "mix",    "change",    "finish",     "fail",    "lose",
+      "down",      "up",           "cordon", "uncordon",  "unhealthy",  "healthy", "remove",
+      "requeue",   "refuse-start", "at",     "after",     "decide",     "expect"};
   return cursor.unknown(verb, "a statement", known);
 }
 

@@ -19,7 +19,7 @@ Result<std::vector<std::string>> read_node_list(Cursor& cursor, const Reading& r
   FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the name of a node"));
   FAIRLEAD_ASSIGN(auto names, cursor.placed(word, expand_names(word.text)));
   for (const std::string& name : names) {
-    if (reading.symbols.nodes.contains(name)) continue;
+    if (reading.symbols.unchecked || reading.symbols.nodes.contains(name)) continue;
     Word unknown = word;
     unknown.text = name;
     return cursor.unknown(unknown, "a node", names_of(reading.symbols.nodes));

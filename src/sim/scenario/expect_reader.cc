@@ -36,7 +36,7 @@ Result<std::vector<std::string>> read_names(Cursor& cursor, const Reading& readi
       const auto& known = reading.symbols.workloads;
       const bool found = std::any_of(known.begin(), known.end(),
                                      [&](const auto& entry) { return matches(name, entry.first); });
-      if (!found) {
+      if (!found && !reading.symbols.unchecked) {
         Word unknown = word;
         unknown.text = name;
         return cursor.unknown(
@@ -151,7 +151,7 @@ Result<Expectation> read_free(Cursor& cursor, const Reading& reading) {
       FAIRLEAD_ASSIGN(auto device, read_device_name(cursor, word, reading.symbols));
       e.node = std::move(device.first);
       e.device = std::move(device.second);
-    } else if (reading.symbols.nodes.contains(word.text)) {
+    } else if (reading.symbols.unchecked || reading.symbols.nodes.contains(word.text)) {
       e.node = word.text;
     } else {
       return cursor.unknown(word, "a node", names_of(reading.symbols.nodes));
@@ -167,7 +167,7 @@ Result<Expectation> read_figures(bool of_pool, Cursor& cursor, const Reading& re
   e.of_pool = of_pool;
   FAIRLEAD_ASSIGN(const Word name, cursor.expect_word("the name"));
   e.name = name.text;
-  if (!of_pool && !reading.symbols.queues.contains(e.name)) {
+  if (!of_pool && !reading.symbols.unchecked && !reading.symbols.queues.contains(e.name)) {
     return cursor.unknown(name, "a queue", names_of(reading.symbols.queues));
   }
   const std::vector<std::string> known =

@@ -193,6 +193,7 @@ Result<void> use_class(const Cursor& cursor, const Word& word, const std::string
     reading.add(word.line, sched::DeviceClassDefined{*known});
     return {};
   }
+  if (reading.symbols.unchecked) return {};
   std::vector<std::string> known = known_device_class_names();
   for (const auto& entry : reading.symbols.classes) known.push_back(entry.first);
   const std::string nearest = nearest_name(name, known);

@@ -6,6 +6,7 @@
 
 #include "sim/scenario/cursor.h"
 #include "sim/scenario/lexer.h"
+#include "sim/scenario/reader.h"
 #include "sim/scenario/spec_printer.h"
 #include "sim/scenario/symbols.h"
 #include "sim/scenario/time_text.h"
@@ -158,14 +159,13 @@ std::string successor(const std::string& name) {
   return fmt::format("{}{}", name.substr(0, at), std::stoll(name.substr(at)) + 1);
 }
 
-}  // namespace
-
-std::string print_scenario(const Scenario& scenario) {
+std::string text_of(const Scenario& scenario, bool unchecked) {
   std::string out;
   if (!scenario.title.empty()) out += fmt::format("# {}\n", scenario.title);
   for (const std::string& line : scenario.story) {
     out += line.empty() ? "#\n" : fmt::format("# {}\n", line);
   }
+  if (unchecked) out += "unchecked\n";
   for (std::size_t i = 0; i < scenario.rules.size(); ++i) {
     out += fmt::format("{}{}", i == 0 ? "rule " : " ", scenario.rules[i]);
   }
@@ -210,6 +210,13 @@ std::string print_scenario(const Scenario& scenario) {
   }
   flush();
   return out;
+}
+
+}  // namespace
+
+std::string print_scenario(const Scenario& scenario) {
+  std::string text = text_of(scenario, false);
+  return read_scenario(text, scenario.file) ? text : text_of(scenario, true);
 }
 
 }  // namespace fairlead::sim

@@ -10,6 +10,7 @@
 
 namespace fairlead::sim {
 
+// A scenario that names what is not there (as one may that was generated) begins with "unchecked".
 std::string print_scenario(const Scenario& scenario);
 
 // What stands after "expect": "train-a running on 3 nodes".

@@ -80,6 +80,10 @@ Result<void> read_statement(const Statement& statement, Reading& reading) {
     return {};
   }
   if (name == "rule" || name == "rules") return read_rules(cursor, reading);
+  if (name == "unchecked") {
+    reading.symbols.unchecked = true;
+    return cursor.expect_end("nothing");
+  }
   if (name == "start") return read_start(cursor, reading);
   if (name == "placement" || name == "seed" || name == "search-steps") {
     return read_options(verb, cursor, reading);

@@ -16,6 +16,7 @@ namespace fairlead::sim {
 
 struct Symbols {
   Instant now;
+  bool unchecked = false;  // names may be of nothing: the core shall say so
   std::vector<std::string> levels;
   bool levels_defined = false;
   std::map<std::string, DeviceClass> classes;

@@ -68,7 +68,7 @@ Result<bool> read_workload_setting(const Cursor& cursor, const Setting& s, const
   };
   if (s.key == "queue") {
     spec.queue = s.value;
-    if (!reading.symbols.queues.contains(s.value)) {
+    if (!reading.symbols.unchecked && !reading.symbols.queues.contains(s.value)) {
       Word word = s.word;
       word.text = s.value;
       return cursor.unknown(word, "a queue defined above", names_of(reading.symbols.queues),
@@ -133,7 +133,7 @@ Result<void> read_places(Cursor& cursor, const Reading& reading, const std::stri
     const Word word = cursor.take();
     for (const std::string& place : split_list(word.text)) {
       const std::string node = place.substr(0, place.find(':'));
-      if (place != "-" && !reading.symbols.nodes.contains(node)) {
+      if (place != "-" && !reading.symbols.unchecked && !reading.symbols.nodes.contains(node)) {
         Word named = word;
         named.text = node;
         return cursor.unknown(named, "a node", names_of(reading.symbols.nodes));
@@ -291,13 +291,14 @@ Result<void> read_running(Cursor& cursor, Reading& reading) {
 Result<void> read_workload_change(Cursor& cursor, Reading& reading) {
   FAIRLEAD_ASSIGN(const Word name, cursor.expect_word("the name of the workload"));
   const auto it = reading.symbols.workloads.find(name.text);
-  if (it == reading.symbols.workloads.end()) {
+  if (it == reading.symbols.workloads.end() && !reading.symbols.unchecked) {
     return cursor.unknown(name, "a workload", names_of(reading.symbols.workloads),
                           "to change a node, pool or queue write: change node NAME …");
   }
   sched::WorkloadChanged change;
   change.workload = name.text;
-  std::string role = it->second.roles.size() == 1 ? it->second.roles.front().name : "";
+  std::string role = it == reading.symbols.workloads.end() ? "worker" : "";
+  if (role.empty() && it->second.roles.size() == 1) role = it->second.roles.front().name;
   while (!cursor.done()) {
     if (cursor.accept("role")) {
       FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the name of the role"));
