@@ -1,0 +1,88 @@
+// Plays a history through a core and checks the invariants of semantics 11 after every step.
+//
+// The driver keeps what it was told (Symbols) and what it must know beside the views: which tasks
+// have succeeded and who backs off. The first complaint ends the play.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "history.h"
+#include "holdings.h"
+#include "sim/scenario/symbols.h"
+#include "solver.h"
+
+namespace fairlead::property {
+
+// Which invariants are checked; a set of bits.
+enum Check : std::uint32_t {
+  kBooks = 1,     // I1, I11: nothing over-committed, books equal to a rebuild
+  kGangs = 2,     // I2, 6.1, 6.4: what starts is whole and where it may be
+  kGates = 4,     // 5.1, 5.2, 5.3 (I3), 5.4: what starts is within limits, quotas and windows
+  kWork = 8,      // I5: at rest nothing that passes the gates fits
+  kReasons = 16,  // I9: every "no" has its reason
+  kAdmission = 32,  // 10.1: what is refused as impossible is so
+};
+
+// What a workload waits for next: the missing part of its minimum, or one elastic step of a role.
+struct Want {
+  std::vector<PlacedTask> tasks;
+  bool non_preemptible = false;
+};
+
+class Driver {
+ public:
+  explicit Driver(std::uint32_t checks);
+
+  // False if the core turned the event away.
+  bool tell(sched::Event event);
+  void decide();
+  void advance(Instant to);
+
+  bool failed() const { return !complaint_.empty(); }
+  const std::string& complaint() const { return complaint_; }
+  void complain(std::string text);
+
+  Instant now() const { return now_; }
+  const History& history() const { return history_; }
+  const std::string& decisions() const { return decisions_; }
+  const sim::Symbols& symbols() const { return symbols_; }
+  sched::Scheduler& scheduler() { return scheduler_; }
+  const sched::Scheduler& scheduler() const { return scheduler_; }
+
+  std::vector<Want> wants(const std::string& workload) const;
+  std::vector<PlacedTask> running(const std::string& workload) const;
+  // Whether the workload backs off (4.3).
+  bool backs_off(const std::string& workload) const;
+
+ private:
+  void note(const sched::Event& event);
+  void check_state(const char* when);
+  void check_nodes(const Holdings& holdings, const char* when);
+  void check_queues(const Holdings& holdings, const char* when);
+  void check_start(const sched::Started& started, Holdings& holdings);
+  void check_whole(const sched::Started& started);
+  void check_gates(const sched::Started& started, const Holdings& before, const Holdings& after);
+  void check_rest();
+  void check_work(const std::string& workload, const Holdings& holdings);
+  void check_reasons(const std::string& workload);
+
+  std::uint32_t checks_;
+  sched::Scheduler scheduler_;
+  sim::Symbols symbols_;
+  Instant now_;
+  History history_;
+  std::string decisions_;  // exact_text() of all
+  std::string complaint_;
+  std::map<std::string, std::set<std::pair<std::size_t, std::int32_t>>> succeeded_;
+  std::map<std::string, Instant> retry_at_;
+};
+
+// 5.4: whether the windows of the queue and its ancestors are open.
+bool windows_open(const std::string& queue, Instant now, const sim::Symbols& symbols);
+
+}  // namespace fairlead::property
