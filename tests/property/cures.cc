@@ -243,23 +243,24 @@ std::string untrue_in(Driver& driver, const std::string& workload) {
 }
 
 std::string wrongly_impossible(const Driver& driver, const WorkloadSpec& spec) {
-  const std::string placed =
-      place_when_empty(driver, spec, mended(driver.scheduler(), driver.symbols()));
-  if (placed.empty()) return {};
-  // A role that may stay empty must be possible as well: who submits it means it to grow.
-  for (const RoleSpec& role : spec.roles) {
-    if (role.min > 0) continue;
-    WorkloadSpec alone = spec;
-    alone.roles = {role};
-    alone.roles[0].count = alone.roles[0].min = 1;
-    alone.topology = {};
-    alone.roles[0].topology = alone.roles[0].segment_topology = {};
-    if (place_when_empty(driver, alone, mended(driver.scheduler(), driver.symbols())).empty()) {
-      return {};
-    }
+  const std::vector<NodeSpec> nodes = mended(driver.scheduler(), driver.symbols());
+  for (const std::string& pool : spec.pools) {
+    WorkloadSpec here = spec;
+    here.pools = {pool};
+    const std::string placed = place_when_empty(driver, here, nodes);
+    if (placed.empty()) continue;
+    // A role that may stay empty must be possible as well: who submits it means it to grow.
+    const bool all = std::all_of(spec.roles.begin(), spec.roles.end(), [&](const RoleSpec& role) {
+      WorkloadSpec alone = here;
+      alone.roles = {role};
+      alone.roles[0].count = alone.roles[0].min = 1;
+      return role.min > 0 || !place_when_empty(driver, alone, nodes).empty();
+    });
+    if (!all) continue;
+    return fmt::format("10.1: {} was refused as impossible, but the emptied pool {} holds it: {}",
+                       spec.name, pool, placed);
   }
-  return fmt::format("10.1: {} was refused as impossible, but in the emptied cluster it fits: {}",
-                     spec.name, placed);
+  return {};
 }
 
 }  // namespace fairlead::property

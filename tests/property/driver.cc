@@ -349,6 +349,25 @@ void Driver::check_rest() {
   }
 }
 
+// The charge of a start if each task landed on the dearest of its devices.
+Amounts Driver::greatest_charge(const WorkloadSpec& spec, const Want& want,
+                                const std::string& pool) const {
+  Amounts sum;
+  for (const PlacedTask& task : want.tasks) {
+    const RoleSpec& role = spec.roles[task.role];
+    Amounts dearest = charge_of(role, {}, pool, symbols_);
+    for (const auto& [name, type] : symbols_.classes) {
+      const auto& named = role.constraints.device_classes;
+      if (!named.empty() && std::find(named.begin(), named.end(), name) == named.end()) continue;
+      const std::vector<std::string> devices(static_cast<std::size_t>(role.request.gpu.count), name);
+      dearest["gpu"] =
+          std::max(dearest["gpu"], charge_of(role, devices, pool, symbols_).at("gpu"));
+    }
+    for (const auto& [name, amount] : dearest) sum[name] += amount;
+  }
+  return sum;
+}
+
 // I5 for one workload: nothing that it wants next passes the gates and fits.
 void Driver::check_work(const std::string& workload, const Holdings& holdings) {
   if (backs_off(workload)) return;
@@ -383,6 +402,9 @@ void Driver::check_work(const std::string& workload, const Holdings& holdings) {
           });
         });
       };
+      // 2.3.b: where the charge depends on the device, the core rules out the dearest classes in turn;
+      // it need not find a mix that just stays below a limit.
+      if (!question.gates(greatest_charge(spec, want, pool))) continue;
       const Solution solution = solve(question, rooms_of(holdings, scheduler_, symbols_), symbols_);
       if (solution.answer != Answer::kFits) continue;
       const auto explained = scheduler_.explain(workload);

@@ -68,6 +68,8 @@ class Driver {
   void check_whole(const sched::Started& started);
   void check_gates(const sched::Started& started, const Holdings& before, const Holdings& after);
   void check_rest();
+  Amounts greatest_charge(const WorkloadSpec& spec, const Want& want,
+                          const std::string& pool) const;
   void check_work(const std::string& workload, const Holdings& holdings);
   void check_reasons(const std::string& workload);
 

@@ -78,6 +78,7 @@ Amounts charge_of(const RoleSpec& role, const std::vector<std::string>& device_c
     }
     out["gpu"] += divided_up(milli * rate, kMilli);
   }
+  out.try_emplace("gpu", 0);
   out["cpu"] = role.request.cpu.value;
   out["memory"] = role.request.memory.value;
   for (const auto& [name, amount] : role.request.extended) out[name] = amount;
