@@ -471,7 +471,7 @@ Result<void> Core::on(const WorkloadAdopted& e) {
     const RoleSpec& role = shape.roles[static_cast<std::size_t>(placement.role)];
     const bool non_preemptible =
         shape.preemptibility == Preemptibility::kNonPreemptible ||
-        (shape.preemptibility == Preemptibility::kSemiPreemptible &&
+        (shape.preemptibility == Preemptibility::kSemiPreemptible && !shape.independent &&
          w.roles[static_cast<std::size_t>(placement.role)].running < role.min);
     pools_[pool_id.index()]->state().take(placement.node, placement, task);
     start_task(id, pool_id, std::move(placement), non_preemptible);

@@ -148,13 +148,17 @@ std::optional<Reason> Explainer::domain_too_small(PoolCore& pool, const Topology
   return reason;
 }
 
-std::optional<Reason> Explainer::impossible_in(PoolCore& pool, const Shape& shape, bool whole) {
+std::optional<Reason> Explainer::impossible_in(PoolCore& pool, const Shape& shape,
+                                               const WorkloadRecord* w) {
   if (pool.members.empty()) return std::nullopt;
   core_.ensure_ordered(pool);
+  const auto least = [&](std::size_t r) {
+    return std::max(0, shape.roles[r].min - (w ? w->roles[r].succeeded : 0));
+  };
   Needs all;
   for (std::size_t r = 0; r < shape.roles.size(); ++r) {
     const RoleSpec& role = shape.roles[r];
-    const std::int64_t n = shape.independent ? 1 : std::max(role.min, whole ? 1 : 0);
+    const std::int64_t n = shape.independent ? 1 : std::max(least(r), w ? 0 : 1);
     const ClassIndex& index = pool.placement->index(shape.classes[r]);
     auto same = std::find_if(all.begin(), all.end(),
                              [&](const auto& need) { return need.first == shape.classes[r]; });
@@ -162,7 +166,7 @@ std::optional<Reason> Explainer::impossible_in(PoolCore& pool, const Shape& shap
       all.emplace_back(shape.classes[r], 0);
       same = all.end() - 1;
     }
-    if (!shape.independent && role.min > 0) same->second += role.min;
+    if (!shape.independent) same->second += least(r);
     const std::int64_t need = std::max(same->second, n);
     if (index.empty_total() >= need) continue;
     Reason reason;
@@ -206,9 +210,11 @@ std::optional<Reason> Explainer::impossible_in(PoolCore& pool, const Shape& shap
   if (auto reason = domain_too_small(pool, shape.topology, all, "the workload")) return reason;
   for (std::size_t r = 0; r < shape.roles.size(); ++r) {
     const RoleSpec& role = shape.roles[r];
-    const Needs own{{shape.classes[r], role.min}};
+    if (w && least(r) == 0) continue;
+    const Needs own{{shape.classes[r], least(r)}};
     if (auto reason = domain_too_small(pool, role.topology, own, role.name)) return reason;
-    if (role.segment_size == 0) continue;
+    // Which tasks of a segment are still needed is not worth telling.
+    if (role.segment_size == 0 || least(r) < role.min) continue;
     const Needs segment{{shape.classes[r], std::min(role.segment_size, std::max(role.min, 1))}};
     if (auto reason =
             domain_too_small(pool, role.segment_topology, segment, "a segment of " + role.name)) {
@@ -221,7 +227,7 @@ std::optional<Reason> Explainer::impossible_in(PoolCore& pool, const Shape& shap
 Result<void> Explainer::check_possible(const Shape& shape, const WorkloadSpec& spec) {
   std::optional<Reason> first;
   for (const std::string& name : shape.pools) {
-    auto reason = impossible_in(*core_.pools_[core_.find_pool(name).index()], shape, true);
+    auto reason = impossible_in(*core_.pools_[core_.find_pool(name).index()], shape, nullptr);
     if (!reason) return {};
     if (!first) first = std::move(reason);
   }
@@ -268,7 +274,7 @@ std::vector<std::string> Explainer::holders(PoolCore& pool, TaskClassId task_cla
 std::vector<Reason> Explainer::room_reasons(PoolCore& pool, const WorkloadRecord& w,
                                             const Requirement& requirement, GangVerdict verdict) {
   const Shape& shape = core_.shapes_.get(w.shape);
-  const auto never = impossible_in(pool, shape, false);
+  const auto never = impossible_in(pool, shape, &w);
   std::vector<Reason> out;
   const auto base = [&](ReasonCode code, const char* rule) {
     Reason reason;

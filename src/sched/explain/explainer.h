@@ -28,9 +28,9 @@ class Explainer {
  private:
   using Needs = std::vector<std::pair<TaskClassId, std::int64_t>>;
 
-  // Why even an empty pool could not start it; nullopt if it could, or the pool has no nodes.
-  // `whole`: a role that may stay empty must be possible too, as that of a submission should be.
-  std::optional<Reason> impossible_in(PoolCore& pool, const Shape& shape, bool whole);
+  // Why even an empty pool could not start it; nullopt if it could, or the pool has no nodes. `w`:
+  // what it still needs. Of a submission (nullptr) a role that may stay empty must be possible too.
+  std::optional<Reason> impossible_in(PoolCore& pool, const Shape& shape, const WorkloadRecord* w);
   std::optional<Reason> domain_too_small(PoolCore& pool, const TopologyGoal& topology,
                                          const Needs& needs, const std::string& subject);
   // Largest change of one part of the role's request with which one task would fit an empty node.

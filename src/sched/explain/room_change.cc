@@ -10,11 +10,17 @@ std::optional<Change> Explainer::room_change(PoolCore& pool, const WorkloadRecor
                                              const Requirement& requirement) {
   const GangRequest request = core_.request_for(pool, w, requirement);
   if (auto change = by_uncordon(pool, w, requirement, request)) return change;
-  if (auto change = by_lower_request(pool, w, requirement, request)) return change;
-  if (requirement.role < 0 && w.running == 0) {
-    if (auto change = by_lower_count(pool, w, requirement, request)) return change;
+  // A change of the workload itself is a new submission: what it has done or holds would be lost.
+  const bool fresh =
+      w.running == 0 && std::all_of(w.roles.begin(), w.roles.end(),
+                                    [](const RoleProgress& r) { return r.succeeded == 0; });
+  if (fresh) {
+    if (auto change = by_lower_request(pool, w, requirement, request)) return change;
+    if (requirement.role < 0) {
+      if (auto change = by_lower_count(pool, w, requirement, request)) return change;
+    }
+    if (auto change = by_relaxed_topology(pool, w, requirement, request)) return change;
   }
-  if (auto change = by_relaxed_topology(pool, w, requirement, request)) return change;
   return by_more_nodes(pool, w, requirement, request);
 }
 
@@ -132,7 +138,6 @@ std::optional<Change> Explainer::by_relaxed_topology(PoolCore& pool, const Workl
                                                      const Requirement& requirement,
                                                      const GangRequest& request) {
   const auto confined = [](const Goal& goal) { return goal.within != kWholePool; };
-  if (w.running > 0) return std::nullopt;
   if (confined(request.goal)) {
     GangRequest relaxed = request;
     relaxed.goal.within = kWholePool;

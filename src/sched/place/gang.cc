@@ -349,19 +349,23 @@ std::vector<SlotRange> GangPlacer::candidates(const Goal& goal, SlotRange range,
   const Level narrowest = goal.prefer > goal.within ? goal.prefer : goal.within;
   bool gpus = false;
   for (const auto& need : needs) gpus = gpus || pool_.classes().get(need.first).needs_gpu();
-  for (Level level = narrowest; level >= goal.within; --level) {
+  // A node may belong to no domain of the required level: then what it holds lies in none.
+  const auto try_range = [&](SlotRange slots) {
+    return pool_.state.domain_of(goal.within, slots.begin).size() > 0 && could_fit(slots, needs);
+  };
+  for (Level level = narrowest; range.size() > 0 && level >= goal.within; --level) {
     if (level == kWholePool || pool_.state.domain_of(level, range.begin) == range) {
-      if (could_fit(range, needs)) out.push_back(range);
+      if (try_range(range)) out.push_back(range);
       continue;
     }
     const SlotRange around = pool_.state.domain_of(level, range.begin);
     if (around.size() > range.size() && around.begin <= range.begin && around.end >= range.end) {
-      if (could_fit(range, needs)) out.push_back(range);  // already inside one domain of the level
+      if (try_range(range)) out.push_back(range);  // already inside one domain of the level
       continue;
     }
     std::vector<Domain> fitting;
     for (Domain& d : pool_.state.domains(level, range)) {
-      if (could_fit(d.slots, needs)) fitting.push_back(std::move(d));
+      if (try_range(d.slots)) fitting.push_back(std::move(d));
     }
     std::stable_sort(fitting.begin(), fitting.end(), [&](const Domain& a, const Domain& b) {
       return gpus && a.free_milli != b.free_milli ? a.free_milli < b.free_milli

@@ -98,7 +98,12 @@ void NodeRoom::give(const TaskPlacement& placement, const HostClaim& host,
   for (const CpuClaim& claim : placement.cpus) cells[claim.cell].free_cpu += claim.cpu.value;
   cpu += host.cpu;
   memory += host.memory;
-  for (const auto& [resource, amount] : claims) extended[resource - kFirstExtended] += amount;
+  for (const auto& [resource, amount] : claims) {
+    // A node that has changed since may not have the resource any more.
+    const std::size_t position = resource - kFirstExtended;
+    if (position >= extended.size()) extended.resize(position + 1, 0);
+    extended[position] += amount;
+  }
 }
 
 }  // namespace fairlead::sched
