@@ -180,6 +180,15 @@ TEST(ObjectReader, AnythingButAMapIsReportedOnce) {
   EXPECT_EQ(findings.error_count(), 1U);
 }
 
+// yaml-cpp 0.7 reads empty documents out of these for ever; the fuzzer of scenarios found it.
+TEST(Document, ACommaOrBracketThatOpensNothingIsRefusedAndNotReadForEver) {
+  for (const char* text : {"   ,", ",", "]", "}", "a: 1\n]"}) {
+    const auto document = Document::parse(text, "t.yaml");
+    ASSERT_FALSE(document) << text;
+    EXPECT_NE(document.error().front().text().find("not valid YAML"), std::string::npos) << text;
+  }
+}
+
 TEST(Findings, TheFirstHundredAreKeptAndTheRestCounted) {
   std::string text;
   for (int i = 0; i < 150; ++i) text += "- x\n";

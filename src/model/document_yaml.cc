@@ -20,7 +20,18 @@ class Handler final : public YAML::EventHandler {
  public:
   explicit Handler(DocumentBuilder& builder) : builder_(builder) {}
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  // yaml-cpp 0.7 does not get past a "," or "]" where a document begins, and calls it an empty
+  // document for ever.
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (mark.pos == last_start_) {
+      throw DocumentRefused{DocumentProblem{line_of(mark),
+                                            ErrorCode::kInvalidArgument,
+                                            "not valid YAML: no value can begin here",
+                                            "remove the comma or bracket that opens nothing",
+                                            {}}};
+    }
+    last_start_ = mark.pos;
+  }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     builder_.null(line_of(mark), anchor);
@@ -61,6 +72,7 @@ class Handler final : public YAML::EventHandler {
   }
 
   DocumentBuilder& builder_;
+  int last_start_ = -1;
 };
 
 // Reads from a string_view without copying it.

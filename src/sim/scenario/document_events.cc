@@ -144,7 +144,7 @@ void read_document_cluster(ObjectReader& in, bool whole, Reading& reading) {
   if (in.findings().error_count() != before) return;
   ClusterSpec& cluster = draft.cluster;
   const auto line = [](const Value* place) { return place == nullptr ? 0 : place->line(); };
-  if (whole) {
+  if (whole && (!cluster.topology_levels.empty() || !cluster.nodes.empty())) {
     reading.add(in.value().line(), sched::TopologyDefined{std::move(cluster.topology_levels)});
   }
   for (std::size_t i = 0; i < cluster.device_classes.size(); ++i) {

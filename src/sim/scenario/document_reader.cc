@@ -160,6 +160,10 @@ std::expected<Scenario, std::vector<Error>> parse_scenario_document(std::string_
     return std::unexpected(std::vector<Error>{std::move(error)});
   }
   read_root(roots.front(), findings, reading);
+  if (findings.ok() && reading.scenario.steps.empty()) {
+    findings.error(roots.front(), ErrorCode::kInvalidArgument, "the scenario is empty",
+                   "state nodes, queues, events and what is expected");
+  }
   if (!findings.ok()) return std::unexpected(findings.take_errors());
   return std::move(reading.scenario);
 }
