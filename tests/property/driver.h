@@ -61,6 +61,7 @@ class Driver {
 
  private:
   void note(const sched::Event& event);
+  void note_displaced(const NodeSpec& node);
   void check_state(const char* when);
   void check_nodes(const Holdings& holdings, const char* when);
   void check_queues(const Holdings& holdings, const char* when);
@@ -82,6 +83,7 @@ class Driver {
   std::string complaint_;
   std::map<std::string, std::set<std::pair<std::size_t, std::int32_t>>> succeeded_;
   std::map<std::string, Instant> retry_at_;
+  std::set<std::string> displaced_;  // whose node was moved in the topology under them
 };
 
 // 5.4: whether the windows of the queue and its ancestors are open.

@@ -126,7 +126,8 @@ namespace {
 SlotRange pin(const PoolCore& pool, const Goal& goal, const NodeState& node) {
   if (goal.within == kWholePool || node.pool != pool.state().id) return pool.state().all();
   const SlotRange range = pool.state().domain_of(goal.within, node.slot);
-  return range.size() > 0 ? range : pool.state().all();
+  // In no domain of the level: nothing else can be in one with it.
+  return range.size() > 0 ? range : SlotRange{node.slot, node.slot + 1};
 }
 
 }  // namespace

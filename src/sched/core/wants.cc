@@ -48,6 +48,12 @@ ResourceVector Core::amounts(const TaskClass& task, std::int64_t gpu) const {
 
 namespace {
 
+std::int64_t charge_on(const PoolCore& pool, const TaskClass& task, std::size_t c) {
+  const std::int64_t rate = c < pool.rates.size() ? pool.rates[c] : kMilli;
+  return task.gpu_count *
+         mul_div_ceil(task.on_device[c].charge_milli / task.gpu_count, rate, kMilli);
+}
+
 // Least and greatest charge of one task over the device classes that it may land on: those the pool
 // has, or, if it has none of them, those that are known.
 std::pair<std::int64_t, std::int64_t> charge_range(const PoolCore& pool, const TaskClass& task) {
@@ -58,10 +64,7 @@ std::pair<std::int64_t, std::int64_t> charge_range(const PoolCore& pool, const T
     for (std::size_t c = 0; c < task.on_device.size(); ++c) {
       if (!task.on_device[c].allowed) continue;
       if (present && (c >= pool.devices.size() || pool.devices[c] == 0)) continue;
-      const std::int64_t rate = c < pool.rates.size() ? pool.rates[c] : kMilli;
-      const std::int64_t charge =
-          task.gpu_count *
-          mul_div_ceil(task.on_device[c].charge_milli / task.gpu_count, rate, kMilli);
+      const std::int64_t charge = charge_on(pool, task, c);
       least = std::min(least, charge);
       greatest = std::max(greatest, charge);
     }
@@ -77,9 +80,18 @@ ResourceVector Core::least_charge(PoolCore& pool, TaskClassId task_class) const 
   return amounts(task, charge_range(pool, task).first);
 }
 
+// Over all devices of the pool's nodes, also of those that are down.
 ResourceVector Core::greatest_charge(const PoolCore& pool, TaskClassId task_class) const {
   const TaskClass& task = classes_.get(task_class);
-  return amounts(task, charge_range(pool, task).second);
+  std::int64_t greatest = charge_range(pool, task).second;
+  for (const NodeId id : pool.members) {
+    for (const DeviceState& device : nodes_[id.index()].empty.devices) {
+      const std::size_t c = device.device_class.index();
+      if (!task.needs_gpu() || !task.on_device[c].allowed) continue;
+      greatest = std::max(greatest, charge_on(pool, task, c));
+    }
+  }
+  return amounts(task, greatest);
 }
 
 bool Core::charge_varies(const PoolCore& pool, TaskClassId task_class) const {
@@ -138,7 +150,8 @@ std::int64_t Core::minus_priority(const WorkloadRecord& w, PoolId pool) const {
 
 EntryKey Core::entry_key(WorkloadId id, const Entry& entry) const {
   const WorkloadRecord& w = workloads_.get(id);
-  return {entry.minus_priority, entry.kind, w.order_key, w.submitted.ms, w.sequence, id};
+  return {entry.minus_priority, entry.kind, w.order_key, w.submitted.ms,
+          w.sequence,           id,         pending_.requirement(entry.requirement).role};
 }
 
 void Core::add_entry(WorkloadId id, EntryKind kind, std::int32_t role, std::int32_t tasks,

@@ -33,6 +33,7 @@ struct EntryKey {
   std::int64_t submitted_ms = 0;
   std::int64_t sequence = 0;
   WorkloadId workload;
+  std::int32_t role = -1;  // of an extra: earlier roles of a workload grow first
   friend auto operator<=>(const EntryKey&, const EntryKey&) = default;
 };
 
