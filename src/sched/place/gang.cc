@@ -129,7 +129,8 @@ bool GangPlacer::place_roles(const std::vector<const GangRole*>& roles, SlotRang
     return true;
   }
   undo_to(mark);
-  if (needs_of(roles).size() == 1 && plain) return false;  // exact: nothing else to try
+  // Exact: nothing else to try.
+  if (roles.size() == 1 || (needs_of(roles).size() == 1 && plain)) return false;
   // Other orders: what one role leaves may be what another needs.
   std::vector<const GangRole*> order = ordered;
   std::reverse(order.begin(), order.end());
@@ -140,7 +141,7 @@ bool GangPlacer::place_roles(const std::vector<const GangRole*>& roles, SlotRang
     if (order == ordered) std::rotate(order.begin(), order.begin() + 1, order.end());
     if (tries + 1 >= order.size()) break;
   }
-  return plain && place_by_search(ordered, range);
+  return place_by_search(ordered, range);
 }
 
 bool GangPlacer::place_in_order(const std::vector<const GangRole*>& roles, std::size_t first,
@@ -268,29 +269,73 @@ bool GangPlacer::place_fewest(const std::vector<const GangRole*>& roles, SlotRan
 
 bool GangPlacer::place_by_search(const std::vector<const GangRole*>& roles, SlotRange range) {
   std::vector<Group> groups;
-  for (const GangRole* r : roles) groups.push_back({r, r->indices});
-  return search(groups, 0, 0, range.begin, range);
+  for (const GangRole* role : roles) {
+    const std::size_t first = groups.size();
+    for (const std::int32_t index : role->indices) {
+      const std::int32_t segment = role->segment_size > 0 ? index / role->segment_size : 0;
+      if (groups.size() == first || groups.back().segment != segment) {
+        groups.push_back({role, segment, groups.size() == first, {}, range, range});
+      }
+      groups.back().indices.push_back(index);
+    }
+  }
+  return search_role(groups, 0, range);
 }
 
-// Tasks of a role are alike, so they go to nodes in ascending order: each set of nodes once.
-bool GangPlacer::search(std::vector<Group>& groups, std::size_t group, std::size_t task,
-                        std::uint32_t from, SlotRange range) {
+// Each domain that the role's goal allows, in turn; then on with its segments.
+bool GangPlacer::search_role(std::vector<Group>& groups, std::size_t group, SlotRange range) {
   if (group == groups.size()) return true;
+  const GangRole& role = *groups[group].role;
+  if (!groups[group].first_of_role) return search_segment(groups, group, range);
+  const Needs needs{{role.task_class, static_cast<std::int64_t>(role.indices.size())}};
+  for (const SlotRange candidate : candidates(role.goal, narrowed(range, role.pinned), needs)) {
+    if (!step()) return false;
+    for (Group& g : groups) {
+      if (g.role == &role) g.of_role = candidate;
+    }
+    if (search_segment(groups, group, range)) return true;
+  }
+  return false;
+}
+
+bool GangPlacer::search_segment(std::vector<Group>& groups, std::size_t group, SlotRange range) {
+  Group& g = groups[group];
+  g.where = g.of_role;
+  if (g.role->segment_size == 0) return search_tasks(groups, group, 0, g.where.begin, range);
+  SlotRange pin;
+  for (const auto& [segment, pinned] : g.role->pinned_segments) {
+    if (segment == g.segment) pin = pinned;
+  }
+  const Needs needs{{g.role->task_class, static_cast<std::int64_t>(g.indices.size())}};
+  for (const SlotRange candidate :
+       candidates(g.role->segment_goal, narrowed(g.of_role, pin), needs)) {
+    if (!step()) return false;
+    g.where = candidate;
+    if (search_tasks(groups, group, 0, candidate.begin, range)) return true;
+  }
+  return false;
+}
+
+// Tasks of a group are alike, so they go to nodes in ascending order: each set of nodes once.
+bool GangPlacer::search_tasks(std::vector<Group>& groups, std::size_t group, std::size_t task,
+                              std::uint32_t from, SlotRange range) {
   const Group& g = groups[group];
-  if (task == g.indices.size()) return search(groups, group + 1, 0, range.begin, range);
+  if (task == g.indices.size()) return search_role(groups, group + 1, range);
   // What is still to come must fit by count.
+  const SlotRange where = g.where;
   for (std::size_t rest = group; rest < groups.size(); ++rest) {
     const std::size_t need = groups[rest].indices.size() - (rest == group ? task : 0);
-    const SlotRange where{rest == group ? from : range.begin, range.end};
-    if (pool_.index(groups[rest].role->task_class).slots(where) < static_cast<std::int64_t>(need)) {
+    const SlotRange left = rest == group ? SlotRange{from, where.end} : range;
+    if (pool_.index(groups[rest].role->task_class).slots(left) < static_cast<std::int64_t>(need)) {
       return false;
     }
   }
-  for (std::uint32_t slot = from; slot < range.end; ++slot) {
+  for (std::uint32_t slot = from; slot < where.end; ++slot) {
     if (pool_.index(g.role->task_class).slots_at(slot) == 0) continue;
     if (!step()) return false;
     const std::size_t mark = taken_.size();
-    if (place_one(*g.role, g.indices[task], slot) && search(groups, group, task + 1, slot, range)) {
+    if (place_one(*g.role, g.indices[task], slot) &&
+        search_tasks(groups, group, task + 1, slot, range)) {
       return true;
     }
     undo_to(mark);

@@ -74,10 +74,14 @@ class GangPlacer {
     TaskPlacement placement;
     TaskClassId task_class;
   };
-  // One role's tasks inside a range, by position in `roles`.
+  // One role's tasks, or those of one of its segments, in a search.
   struct Group {
     const GangRole* role = nullptr;
+    std::int32_t segment = 0;
+    bool first_of_role = false;
     std::vector<std::int32_t> indices;
+    SlotRange of_role;  // the domain being tried for the role,
+    SlotRange where;    // and inside it that of the group
   };
 
   bool place_in_domains(const GangRequest& request);
@@ -89,8 +93,10 @@ class GangPlacer {
   bool place_tasks(const GangRole& role, const std::vector<std::int32_t>& indices, SlotRange range);
   bool place_fewest(const std::vector<const GangRole*>& roles, SlotRange range);
   bool place_by_search(const std::vector<const GangRole*>& roles, SlotRange range);
-  bool search(std::vector<Group>& groups, std::size_t group, std::size_t task, std::uint32_t from,
-              SlotRange range);
+  bool search_role(std::vector<Group>& groups, std::size_t group, SlotRange range);
+  bool search_segment(std::vector<Group>& groups, std::size_t group, SlotRange range);
+  bool search_tasks(std::vector<Group>& groups, std::size_t group, std::size_t task,
+                    std::uint32_t from, SlotRange range);
   bool place_one(const GangRole& role, std::int32_t index, std::uint32_t slot);
   std::uint32_t draw_slot(const ClassIndex& index, SlotRange range);
   std::size_t hosts_since(std::size_t mark) const;
