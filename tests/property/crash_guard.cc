@@ -25,8 +25,8 @@ void on_abort(int) {
 
 // Stands in for the one of base/check.cc, which the linker then leaves out of this program.
 void check_failed(const char* expression, const char* file, int line, const char* why) noexcept {
-  std::snprintf(g_error, sizeof g_error, "internal error at %s:%d: %s does not hold: %s", file, line,
-                expression, why);
+  std::snprintf(g_error, sizeof g_error, "internal error at %s:%d: %s does not hold: %s", file,
+                line, expression, why);
   if (g_guarded) siglongjmp(g_way_out, 1);
   std::fprintf(stderr, "%s\n", g_error);
   std::abort();

@@ -91,8 +91,8 @@ std::optional<WorkloadSpec> changed(WorkloadSpec spec, const Change& change) {
   return spec;
 }
 
-// The pools whose reasons name this change: quotas and limits differ from pool to pool, and a change
-// does not say which it means.
+// The pools whose reasons name this change: quotas and limits differ from pool to pool, and a
+// change does not say which it means.
 std::vector<std::string> pools_of(const sched::Explanation& explanation, const Change& change,
                                   const WorkloadSpec& spec) {
   std::vector<std::string> out;
@@ -224,10 +224,9 @@ std::string untrue_in(Driver& driver, const std::string& workload) {
   for (const std::string& name : driver.scheduler().workload_names()) {
     if (name != workload && driver.running(name).empty()) copy.tell(sched::WorkloadRemoved{name});
   }
-  const bool resubmitted = change.kind == ChangeKind::kMakePreemptible ||
-                           change.kind == ChangeKind::kLowerRequest ||
-                           change.kind == ChangeKind::kLowerCount ||
-                           change.kind == ChangeKind::kRelaxTopology;
+  const bool resubmitted =
+      change.kind == ChangeKind::kMakePreemptible || change.kind == ChangeKind::kLowerRequest ||
+      change.kind == ChangeKind::kLowerCount || change.kind == ChangeKind::kRelaxTopology;
   const std::int32_t before = resubmitted ? 0 : copy.running(workload);
   const WorkloadSpec& spec = driver.symbols().workloads.at(workload);
   std::string wrong = apply(copy, change, *explained, spec, driver.symbols());

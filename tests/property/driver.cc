@@ -44,7 +44,8 @@ bool Driver::tell(sched::Event event) {
   } else {
     decisions_ += "refused: " + applied.error().text() + "\n";
     const auto* submitted = as<sched::WorkloadSubmitted>(event);
-    if ((checks_ & kAdmission) != 0 && submitted && applied.error().code == ErrorCode::kImpossible) {
+    if ((checks_ & kAdmission) != 0 && submitted &&
+        applied.error().code == ErrorCode::kImpossible) {
       const std::string wrong = wrongly_impossible(*this, submitted->workload);
       if (!wrong.empty()) complain(wrong + "; the core says: " + applied.error().text());
     }
@@ -207,8 +208,9 @@ void Driver::check_whole(const sched::Started& started) {
     const auto done = std::count_if(succeeded_[name].begin(), succeeded_[name].end(),
                                     [&](const auto& task) { return task.first == r; });
     if (now + done < spec.roles[r].min) {
-      complain(fmt::format("I2: {} started with {} running and {} done of role {}, whose minimum is {}",
-                           name, now, done, spec.roles[r].name, spec.roles[r].min));
+      complain(
+          fmt::format("I2: {} started with {} running and {} done of role {}, whose minimum is {}",
+                      name, now, done, spec.roles[r].name, spec.roles[r].min));
     }
     std::int32_t started_of_role = 0;
     for (const sched::TaskPlacement& task : started.tasks) {
@@ -329,7 +331,8 @@ std::vector<Want> Driver::wants(const std::string& workload) const {
   if (!minimum.tasks.empty()) return {minimum};
   for (std::size_t r = 0; r < spec.roles.size(); ++r) {
     const RoleSpec& role = spec.roles[r];
-    const std::int32_t target = done[r] > 0 ? role.min : role.count;  // an ending gang grows no more
+    const std::int32_t target =
+        done[r] > 0 ? role.min : role.count;  // an ending gang grows no more
     if (target - done[r] <= runs[r]) continue;
     Want step{pending(r, 1), always};
     if (role.segment_size > 0) {
@@ -372,9 +375,9 @@ Amounts Driver::greatest_charge(const WorkloadSpec& spec, const Want& want,
     for (const auto& [name, type] : symbols_.classes) {
       const auto& named = role.constraints.device_classes;
       if (!named.empty() && std::find(named.begin(), named.end(), name) == named.end()) continue;
-      const std::vector<std::string> devices(static_cast<std::size_t>(role.request.gpu.count), name);
-      dearest["gpu"] =
-          std::max(dearest["gpu"], charge_of(role, devices, pool, symbols_).at("gpu"));
+      const std::vector<std::string> devices(static_cast<std::size_t>(role.request.gpu.count),
+                                             name);
+      dearest["gpu"] = std::max(dearest["gpu"], charge_of(role, devices, pool, symbols_).at("gpu"));
     }
     for (const auto& [name, amount] : dearest) sum[name] += amount;
   }
@@ -415,17 +418,16 @@ void Driver::check_work(const std::string& workload, const Holdings& holdings) {
           });
         });
       };
-      // 2.3.b: where the charge depends on the device, the core rules out the dearest classes in turn;
-      // it need not find a mix that just stays below a limit.
+      // 2.3.b: where the charge depends on the device, the core rules out the dearest classes in
+      // turn; it need not find a mix that just stays below a limit.
       if (!question.gates(greatest_charge(spec, want, pool))) continue;
       const Solution solution = solve(question, rooms_of(holdings, scheduler_, symbols_), symbols_);
       if (solution.answer != Answer::kFits) continue;
       const auto explained = scheduler_.explain(workload);
       if (!explained) return complain("I9: " + explained.error().text());
       // 7.6: a search that ran out of its counted steps says so.
-      if (std::any_of(explained->reasons.begin(), explained->reasons.end(), [](const auto& r) {
-            return r.code == sched::ReasonCode::kSearchRanOut;
-          })) {
+      if (std::any_of(explained->reasons.begin(), explained->reasons.end(),
+                      [](const auto& r) { return r.code == sched::ReasonCode::kSearchRanOut; })) {
         continue;
       }
       return complain(fmt::format("I5: {} waits in pool {} but fits: {}; the core says: {}",
@@ -438,7 +440,8 @@ void Driver::check_reasons(const std::string& workload) {
   if (wants(workload).empty()) return;
   const auto explained = scheduler_.explain(workload);
   if (!explained) return complain("I9: " + explained.error().text());
-  if (explained->reasons.empty()) return complain("I9: no reason is given why " + workload + " waits");
+  if (explained->reasons.empty())
+    return complain("I9: no reason is given why " + workload + " waits");
   for (const sched::Reason& reason : explained->reasons) {
     if (reason.rule.empty() || reason.text.empty()) {
       return complain(fmt::format("I9: the reason {} of {} has no rule or no text",

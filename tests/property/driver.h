@@ -20,11 +20,11 @@ namespace fairlead::property {
 
 // Which invariants are checked; a set of bits.
 enum Check : std::uint32_t {
-  kBooks = 1,     // I1, I11: nothing over-committed, books equal to a rebuild
-  kGangs = 2,     // I2, 6.1, 6.4: what starts is whole and where it may be
-  kGates = 4,     // 5.1, 5.2, 5.3 (I3), 5.4: what starts is within limits, quotas and windows
-  kWork = 8,      // I5: at rest nothing that passes the gates fits
-  kReasons = 16,  // I9: every "no" has its reason
+  kBooks = 1,       // I1, I11: nothing over-committed, books equal to a rebuild
+  kGangs = 2,       // I2, 6.1, 6.4: what starts is whole and where it may be
+  kGates = 4,       // 5.1, 5.2, 5.3 (I3), 5.4: what starts is within limits, quotas and windows
+  kWork = 8,        // I5: at rest nothing that passes the gates fits
+  kReasons = 16,    // I9: every "no" has its reason
   kAdmission = 32,  // 10.1: what is refused as impossible is so
 };
 

@@ -6,7 +6,9 @@
 namespace fairlead::property {
 namespace {
 
-std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t divided_up(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
 
 const MigProfile* profile_named(const DeviceClass& type, const std::string& name) {
   for (const MigProfile& p : type.mig_profiles) {
@@ -122,8 +124,8 @@ HeldTask held_of(const sched::Started& started, const sched::TaskPlacement& plac
   const NodeSpec& node = symbols.nodes.at(held.node);
   held.queue = spec.queue;
   for (const sched::DeviceClaim& claim : placement.devices) {
-    held.devices.push_back({node.devices.at(claim.device).id, claim.milli.value, claim.memory.value,
-                            claim.mig_start});
+    held.devices.push_back(
+        {node.devices.at(claim.device).id, claim.milli.value, claim.memory.value, claim.mig_start});
   }
   held.charge =
       charge_of(spec.roles.at(held.role), classes_of(held.devices, node), held.pool, symbols);
@@ -162,9 +164,8 @@ NonPreemptible non_preemptible(const Holdings& holdings, const std::string& queu
   }
   for (auto& [key, tasks] : semi) {
     const RoleSpec& role = symbols.workloads.at(key.first).roles[key.second];
-    std::sort(tasks.begin(), tasks.end(), [](const HeldTask* a, const HeldTask* b) {
-      return a->charge < b->charge;
-    });
+    std::sort(tasks.begin(), tasks.end(),
+              [](const HeldTask* a, const HeldTask* b) { return a->charge < b->charge; });
     const std::size_t n = std::min(tasks.size(), static_cast<std::size_t>(role.min));
     for (std::size_t i = 0; i < n; ++i) {
       add(out.least, tasks[i]->charge);

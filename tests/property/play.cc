@@ -33,9 +33,9 @@ enum class Kind : std::uint8_t {
 
 Kind kind_of(Choices& c) {
   static constexpr std::pair<Kind, int> kWeights[] = {
-      {Kind::kSubmit, 42}, {Kind::kEnd, 14},      {Kind::kRemove, 6}, {Kind::kRequeue, 3},
-      {Kind::kChange, 6},  {Kind::kRefuse, 4},    {Kind::kNode, 5},   {Kind::kCondition, 5},
-      {Kind::kHealth, 3},  {Kind::kQueue, 4},     {Kind::kTime, 5},   {Kind::kPool, 1},
+      {Kind::kSubmit, 42}, {Kind::kEnd, 14},   {Kind::kRemove, 6}, {Kind::kRequeue, 3},
+      {Kind::kChange, 6},  {Kind::kRefuse, 4}, {Kind::kNode, 5},   {Kind::kCondition, 5},
+      {Kind::kHealth, 3},  {Kind::kQueue, 4},  {Kind::kTime, 5},   {Kind::kPool, 1},
       {Kind::kAdopt, 2}};
   auto n = static_cast<int>(c.below(100));
   for (const auto& [kind, weight] : kWeights) {
@@ -90,7 +90,8 @@ void Play::play(const Genes& genes) {
     const Duration step = c.of({minutes(1), seconds(30), minutes(5), hours(1), hours(9)});
     Instant to = driver_.now() + step;
     const Instant wakeup = driver_.scheduler().next_wakeup();
-    if (c.chance(400) && wakeup > driver_.now() && wakeup < driver_.now() + hours(24 * 8)) to = wakeup;
+    if (c.chance(400) && wakeup > driver_.now() && wakeup < driver_.now() + hours(24 * 8))
+      to = wakeup;
     driver_.advance(to);
   } else if (auto event = event_of(genes)) {
     driver_.tell(std::move(*event));
@@ -119,7 +120,8 @@ std::optional<Event> Play::event_of(const Genes& genes) {
       return change(c);
     case Kind::kRefuse:
       if (const auto* name = one_of(names, c)) {
-        return sched::StartRefused{*name, driver_.now() + c.of({seconds(30), minutes(5), hours(1)})};
+        return sched::StartRefused{*name,
+                                   driver_.now() + c.of({seconds(30), minutes(5), hours(1)})};
       }
       return std::nullopt;
     case Kind::kNode:
@@ -188,8 +190,8 @@ std::optional<Event> Play::task_end(Choices& c) {
   const auto* task = one_of(running, c);
   if (!task) return std::nullopt;
   sched::TaskEnded ended = *task;
-  ended.outcome = c.of({sched::TaskOutcome::kSucceeded, sched::TaskOutcome::kFailed,
-                        sched::TaskOutcome::kLost});
+  ended.outcome = c.of(
+      {sched::TaskOutcome::kSucceeded, sched::TaskOutcome::kFailed, sched::TaskOutcome::kLost});
   return ended;
 }
 

@@ -10,11 +10,11 @@
 #include <variant>
 
 #include <gtest/gtest.h>
+#include <rapidcheck/detail/Configuration.h>
 
 #include "crash_guard.h"
 #include "cures.h"
 #include "play.h"
-#include <rapidcheck/detail/Configuration.h>
 
 namespace fairlead::property {
 namespace {
@@ -60,16 +60,24 @@ void for_all(std::uint32_t checks, int cases, Body body) {
 }
 
 // I1, I11.
-TEST(Invariants, NothingIsOverCommittedAndTheBooksEqualARebuild) { for_all(kBooks, 400, nullptr); }
+TEST(Invariants, NothingIsOverCommittedAndTheBooksEqualARebuild) {
+  for_all(kBooks, 400, nullptr);
+}
 
 // I2, 6.1, 6.4.
-TEST(Invariants, GangsStartWholeAndWhereTheyMay) { for_all(kGangs, 400, nullptr); }
+TEST(Invariants, GangsStartWholeAndWhereTheyMay) {
+  for_all(kGangs, 400, nullptr);
+}
 
 // I3, 5.1, 5.2, 5.3, 5.4.
-TEST(Invariants, StartsStayWithinLimitsAndQuotas) { for_all(kGates, 400, nullptr); }
+TEST(Invariants, StartsStayWithinLimitsAndQuotas) {
+  for_all(kGates, 400, nullptr);
+}
 
 // I5.
-TEST(Invariants, NothingThatFitsWaits) { for_all(kWork, 300, nullptr); }
+TEST(Invariants, NothingThatFitsWaits) {
+  for_all(kWork, 300, nullptr);
+}
 
 // I8: told again, the core decides the same; asking it why changes nothing.
 TEST(Invariants, SameHistorySameDecisions) {
@@ -106,7 +114,9 @@ TEST(Invariants, AnyBatchingOfDecisionsIsLegal) {
 }
 
 // I9, and 10.1: what is refused as impossible is so.
-TEST(Invariants, EveryNoHasItsReason) { for_all(kReasons | kAdmission, 300, nullptr); }
+TEST(Invariants, EveryNoHasItsReason) {
+  for_all(kReasons | kAdmission, 300, nullptr);
+}
 
 // 10.2, and 10.1 "never".
 TEST(Invariants, ExplanationsAreTrue) {

@@ -106,8 +106,8 @@ rc::Gen<Recipe> recipes(std::size_t most_events) {
     recipe.queues = random_list(random, 1, 7);
     const std::size_t most = 5 + (most_events - 5) * static_cast<std::size_t>(size) / 100;
     recipe.events = random_list(random, 5, std::min(most, most_events));
-    return rc::shrinkable::shrinkRecur(
-        std::move(recipe), [](const Recipe& r) { return rc::Seq<Recipe>(Shrinks(r)); });
+    return rc::shrinkable::shrinkRecur(std::move(recipe),
+                                       [](const Recipe& r) { return rc::Seq<Recipe>(Shrinks(r)); });
   };
 }
 

@@ -1,8 +1,9 @@
 // Recipes: random histories as plain numbers, before names and specifications are made of them.
 //
-// A gene is a number from 0 to 999 that stands for one choice; 0 is always the plainest one, so that
-// shrinking a gene makes the history simpler. What an event is about ("the third running task") is
-// looked up when the recipe is played, so any event may be dropped and the rest still makes sense.
+// A gene is a number from 0 to 999 that stands for one choice; 0 is always the plainest one, so
+// that shrinking a gene makes the history simpler. What an event is about ("the third running
+// task") is looked up when the recipe is played, so any event may be dropped and the rest still
+// makes sense.
 #pragma once
 
 #include <array>
@@ -10,9 +11,8 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
-#include <vector>
-
 #include <rapidcheck.h>
+#include <vector>
 
 namespace fairlead::property {
 

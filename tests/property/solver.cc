@@ -24,8 +24,8 @@ bool tolerated(const RoleSpec& role, const Taint& taint) {
 bool term_holds(const MatchTerm& term, const Labels& labels) {
   const auto it = labels.find(term.key);
   const bool there = it != labels.end();
-  const bool among = there && std::find(term.values.begin(), term.values.end(), it->second) !=
-                                  term.values.end();
+  const bool among =
+      there && std::find(term.values.begin(), term.values.end(), it->second) != term.values.end();
   switch (term.op) {
     case MatchOperator::kIn:
       return among;
@@ -44,8 +44,7 @@ bool device_allowed(const RoleSpec& role, const DeviceRoom& device) {
   const auto& names = role.constraints.device_classes;
   return device.spec->health == DeviceHealth::kHealthy &&
          device.spec->mig_enabled == (role.request.gpu.kind == GpuRequestKind::kMig) &&
-         (names.empty() ||
-          std::find(names.begin(), names.end(), device.type->name) != names.end());
+         (names.empty() || std::find(names.begin(), names.end(), device.type->name) != names.end());
 }
 
 // The domain of a node at a level, by its whole path; empty if it belongs to none.
@@ -88,8 +87,7 @@ class Search {
     const PlacedTask& task = question_.tasks[t];
     const RoleSpec& role = question_.spec->roles[task.role];
     // Tasks of a role without segments are alike: each set of nodes once.
-    const bool alike =
-        t > 0 && question_.tasks[t - 1].role == task.role && role.segment_size == 0;
+    const bool alike = t > 0 && question_.tasks[t - 1].role == task.role && role.segment_size == 0;
     for (std::size_t n = alike ? first_node : 0; n < rooms_.size(); ++n) {
       if (!on_node(t, n)) continue;
       return true;
@@ -174,11 +172,11 @@ class Search {
         return !with(other) || domain_of(symbols_.nodes.at(other.node), level, symbols_) == domain;
       });
     };
-    if (!holds(question_.spec->topology.within, [](const PlacedTask&) { return true; })) return false;
+    if (!holds(question_.spec->topology.within, [](const PlacedTask&) { return true; }))
+      return false;
     const auto of_role = [&](const PlacedTask& o) { return o.role == task.role; };
     if (!holds(role.topology.within, of_role)) return false;
-    return role.segment_size == 0 ||
-           holds(role.segment_topology.within, [&](const PlacedTask& o) {
+    return role.segment_size == 0 || holds(role.segment_topology.within, [&](const PlacedTask& o) {
              return of_role(o) && o.index / role.segment_size == task.index / role.segment_size;
            });
   }

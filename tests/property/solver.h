@@ -2,8 +2,8 @@
 // 5.1, 5.2, 6.1, 6.4) and sharing nothing with the core's placement. For small clusters only.
 //
 // "Fits" comes with a placement that keeps every rule, so the core must find one too (I5). "No" may
-// come too early in one case only: cores near devices (6.3) on nodes whose free cells are not known.
-// Cost: exponential in tasks, bounded by counted steps.
+// come too early in one case only: cores near devices (6.3) on nodes whose free cells are not
+// known. Cost: exponential in tasks, bounded by counted steps.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,8 @@ struct Solution {
 
 Solution solve(const Question& question, std::vector<NodeRoom> rooms, const sim::Symbols& symbols);
 
-// Whether a node may hold a task of the role, whatever is free there (6.1, without ready, cordoned).
+// Whether a node may hold a task of the role, whatever is free there (6.1, without ready,
+// cordoned).
 bool node_allowed(const RoleSpec& role, const NodeSpec& node);
 
 }  // namespace fairlead::property

@@ -150,8 +150,13 @@ std::int64_t Core::minus_priority(const WorkloadRecord& w, PoolId pool) const {
 
 EntryKey Core::entry_key(WorkloadId id, const Entry& entry) const {
   const WorkloadRecord& w = workloads_.get(id);
-  return {entry.minus_priority, entry.kind, w.order_key, w.submitted.ms,
-          w.sequence,           id,         pending_.requirement(entry.requirement).role};
+  return {entry.minus_priority,
+          entry.kind,
+          w.order_key,
+          w.submitted.ms,
+          w.sequence,
+          id,
+          pending_.requirement(entry.requirement).role};
 }
 
 void Core::add_entry(WorkloadId id, EntryKind kind, std::int32_t role, std::int32_t tasks,

@@ -462,9 +462,9 @@ Explanation Explainer::explain(WorkloadId id) {
     core_.withdraw_wants(id);
     record.retry_at = retry_at;
     // A pool where nothing else stands in its way is one where it starts then.
-    const auto others = std::remove_if(out.reasons.begin() + 1, out.reasons.end(), [](const Reason& r) {
-      return r.code == ReasonCode::kWaiting;
-    });
+    const auto others =
+        std::remove_if(out.reasons.begin() + 1, out.reasons.end(),
+                       [](const Reason& r) { return r.code == ReasonCode::kWaiting; });
     const bool only = others != out.reasons.end() || out.reasons.size() == 1;
     out.reasons.erase(others, out.reasons.end());
     out.cheapest = only ? reason.cheapest : std::nullopt;

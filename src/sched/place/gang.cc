@@ -190,8 +190,7 @@ bool GangPlacer::place_segments(const GangRole& role, SlotRange range) {
     const SlotRange pin = pin_of(number);
     const Needs needs{{role.task_class, static_cast<std::int64_t>(indices.size())}};
     bool placed = false;
-    for (const SlotRange candidate :
-         candidates(role.segment_goal, narrowed(range, pin), needs)) {
+    for (const SlotRange candidate : candidates(role.segment_goal, narrowed(range, pin), needs)) {
       const std::size_t mark = taken_.size();
       placed = step() && place_tasks(role, indices, candidate);
       if (placed) break;
