@@ -41,15 +41,17 @@ struct PoolCore {
   std::uint64_t charge_version = 0;   // rises when a least charge may have changed
   bool share_dirty = true;
   bool full_pass = true;  // something may have become possible; else only fresh buckets are tried
-  std::vector<BucketId> fresh;
 
   PoolState& state() { return placement->state; }
   const PoolState& state() const { return placement->state; }
 };
 
+class Pass;
+
 class Core {
  public:
   explicit Core(SchedulerOptions options);
+  ~Core();
 
   // events.cc
   Result<void> apply(Instant now, const Event& event);
@@ -161,7 +163,7 @@ class Core {
   // decide.cc
   void wake();
   void divide(PoolCore& pool);
-  bool may_fit(PoolCore& pool, RequirementId id);
+  std::int64_t room_margin(PoolCore& pool, RequirementId id);
   enum class Attempt : std::uint8_t { kStarted, kNoRoom, kGateShut };
   Attempt attempt(PoolCore& pool, BucketId bucket, WorkloadId id);
   GangRequest request_for(PoolCore& pool, const WorkloadRecord& w,
@@ -200,6 +202,7 @@ class Core {
   Instant now_{INT64_MIN};
   Instant last_decided_{INT64_MIN};
   bool gates_follow_time_ = false;  // some queue has windows or a budget
+  std::unique_ptr<Pass> pass_;
   std::int64_t placements_ = 0;
   std::int64_t attempts_ = 0;
 };

@@ -1,5 +1,4 @@
-// One decision: pools in the order of their definition, stage by stage of the workloads' pool
-// lists.
+// One decision: a pass over each pool in which something may have become possible.
 #include <algorithm>
 
 #include "base/check.h"
@@ -42,45 +41,29 @@ std::vector<Decision> Core::decide(Instant now) {
   FAIRLEAD_CHECK(now >= now_, "time does not go back");
   now_ = now;
   wake();
-  std::int32_t stages = 0;
-  std::vector<std::vector<BucketId>> candidates(pools_.size());
-  for (auto& pool : pools_) {
-    const PoolId id = pool->state().id;
-    auto& list = candidates[id.index()];
-    pool->fresh.clear();
-    list = pending_.take_fresh(id);
-    if (list.empty() && !pool->full_pass) continue;
-    ensure_ordered(*pool);
-    if (pool->full_pass) {
-      list.clear();
-      for (const RequirementId r : pending_.requirements_in(id)) {
-        if (!may_fit(*pool, r)) continue;
-        const auto& buckets = pending_.requirement(r).in(id).buckets;
-        list.insert(list.end(), buckets.begin(), buckets.end());
-      }
-    } else {
-      std::erase_if(list,
-                    [&](BucketId b) { return !may_fit(*pool, pending_.bucket(b).requirement); });
+  // Beyond some number of fresh buckets a pass over all costs less than one over them.
+  constexpr std::size_t kMostFresh = 64;
+  struct Turn {
+    PoolId pool;
+    bool all;
+    std::vector<BucketId> fresh;
+  };
+  // 6.1.a: a pool comes after those that its workloads would rather have. Where these orders run in
+  // a circle, what was held back by that is tried at the end.
+  std::vector<Turn> again;
+  std::vector<bool> done(pools_.size(), false);
+  for (const PoolId id : pending_.pool_order(pools_.size())) {
+    PoolCore& pool = *pools_[id.index()];
+    Turn turn{id, pool.full_pass, pending_.take_fresh(id)};
+    turn.all = turn.all || turn.fresh.size() > kMostFresh;
+    pool.full_pass = false;
+    if (turn.all || !turn.fresh.empty()) {
+      ensure_ordered(pool);
+      if (pass_->run(pool, turn.all, turn.fresh, done)) again.push_back(std::move(turn));
     }
-    if (list.empty()) continue;
-    divide(*pool);
-    for (const BucketId b : list) {
-      stages =
-          std::max(stages, 1 + pending_.requirement(pending_.bucket(b).requirement).in(id).stage);
-    }
+    done[id.index()] = true;
   }
-  for (std::int32_t stage = 0; stage < stages; ++stage) {
-    for (auto& pool : pools_) {
-      auto& list = candidates[pool->state().id.index()];
-      list.insert(list.end(), pool->fresh.begin(), pool->fresh.end());
-      pool->fresh.clear();
-      if (!list.empty()) Pass(*this, *pool).run(list, stage);
-    }
-  }
-  for (auto& pool : pools_) {
-    pool->full_pass = false;
-    pool->fresh.clear();
-  }
+  for (const Turn& turn : again) pass_->run(*pools_[turn.pool.index()], turn.all, turn.fresh, done);
   last_decided_ = now_;
   return std::exchange(decisions_, {});
 }
@@ -97,17 +80,24 @@ Instant Core::next_wakeup() {
   return next;
 }
 
-// Whether a start of it may find room: each class alone has enough places, and nothing was released
-// since it last failed. Cost: O(classes of the requirement) beside catching up.
-bool Core::may_fit(PoolCore& pool, RequirementId id) {
+// How many nodes may change before a start of it might find no room, judged by each class alone;
+// −1 if there is none now, or there was none when last tried and nothing was released since.
+// Cost: O(classes of the requirement) beside catching up.
+std::int64_t Core::room_margin(PoolCore& pool, RequirementId id) {
   const Requirement& requirement = pending_.requirement(id);
   std::uint64_t& failed_at = pending_.requirement(id).in(pool.state().id).failed_at;
-  if (failed_at == pool.state().release_version) return false;
-  const bool enough = std::all_of(
-      requirement.needs.begin(), requirement.needs.end(),
-      [&](const auto& need) { return pool.placement->index(need.first).total() >= need.second; });
-  if (!enough) failed_at = pool.state().release_version;
-  return enough;
+  if (failed_at == pool.state().release_version) return -1;
+  std::int64_t margin = INT64_MAX / 2;
+  for (const auto& [task_class, tasks] : requirement.needs) {
+    const ClassIndex& index = pool.placement->index(task_class);
+    if (index.total() < tasks) {
+      failed_at = pool.state().release_version;
+      return -1;
+    }
+    const std::int64_t most = std::max<std::int64_t>(1, index.most_on_a_node());
+    margin = std::min(margin, (index.total() - tasks) / most);
+  }
+  return margin;
 }
 
 Goal Core::compile(const PoolCore& pool, const TopologyGoal& goal) const {

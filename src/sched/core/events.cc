@@ -3,7 +3,7 @@
 #include <set>
 
 #include "base/check.h"
-#include "sched/core/core.h"
+#include "sched/core/pass.h"
 #include "sched/explain/explainer.h"
 
 namespace fairlead::sched {
@@ -67,11 +67,16 @@ Result<void> check_request(const WorkloadSpec& spec, const RoleSpec& role) {
 }  // namespace
 
 Core::Core(SchedulerOptions options)
-    : options_(std::move(options)), classes_(resources_, devices_), queues_(resources_) {
+    : options_(std::move(options)),
+      classes_(resources_, devices_),
+      queues_(resources_),
+      pass_(std::make_unique<Pass>(*this)) {
   resources_.intern("gpu");
   resources_.intern("cpu");
   resources_.intern("memory");
 }
+
+Core::~Core() = default;
 
 Result<void> Core::apply(Instant now, const Event& event) {
   FAIRLEAD_CHECK(now >= now_, "time does not go back");

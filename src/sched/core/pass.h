@@ -1,10 +1,22 @@
-// One pass over a pool: tries waiting buckets in service order (rule 4) until none is left.
+// One pass over a pool: starts what can start, in service order (rule 4), until nothing more can.
 //
-// Queues with candidates form a tree of heaps; the key of a queue is that of the workload it would
-// serve next. A start changes the keys on one path from leaf to root only.
-// Cost: O(candidate buckets) to set up, O(depth × log siblings) per try beside the try itself.
+// Queues with something to serve form a tree of ordered sets; the key of a queue is that of the
+// workload it would serve next (4.1.b). What a start takes away is followed up at once: a
+// requirement that finds no room any more, or a queue whose gate shuts, leaves the order, and the
+// queues that would have served it are keyed anew. So each choice is that of rule 4 over all that
+// can still start.
+//
+// A requirement is known to have room until as many nodes have changed as could use that room up,
+// so that a start does not ask for every class again.
+//
+// Cost: O(requirements) to set up, O(queues × log queues) for those that have an open requirement;
+// per start O(depth × log siblings) for its queue and for each queue whose next workload it rules
+// out. Only fresh buckets are looked at when nothing was released.
 #pragma once
 
+#include <optional>
+#include <queue>
+#include <set>
 #include <vector>
 
 #include "sched/core/core.h"
@@ -13,41 +25,74 @@ namespace fairlead::sched {
 
 class Pass {
  public:
-  Pass(Core& core, PoolCore& pool) : core_(core), pool_(pool) {}
+  explicit Pass(Core& core) : core_(core), roots_(ServedFirst{this}) {}
 
-  // Tries the buckets whose pool is the stage-th of their workloads' lists. Started tasks are added
-  // to the core's decisions.
-  void run(const std::vector<BucketId>& candidates, std::int32_t stage);
+  // Tries all that waits for the pool, or only `fresh`: what came up since the last pass, which
+  // left nothing that could start. Workloads wait with a pool until `done` says that all they
+  // would rather have had their passes; true if that held one back. Started tasks are added to the
+  // core's decisions.
+  bool run(PoolCore& pool, bool all, const std::vector<BucketId>& fresh,
+           const std::vector<bool>& done);
 
  private:
-  struct Candidate {
-    EntryKey head;
-    BucketId bucket;
-    std::uint64_t stamp = 0;
+  struct ServedFirst {
+    const Pass* pass;
+    bool operator()(QueueId a, QueueId b) const;
   };
-  struct Place {                     // one queue of the tree in this pass
-    std::vector<Candidate> buckets;  // leaves: heap, first in order on top
-    std::vector<QueueId> children;   // others: heap, first served on top
+  struct Place {  // one queue of the tree in this pass
+    explicit Place(const Pass* pass) : children(ServedFirst{pass}) {}
+    std::optional<Head> head;                 // leaves: what is served next
+    std::optional<Head> from;                 // leaves: nothing before it can start
+    std::vector<BucketId> fresh;              // leaves: what to look at, unless all
+    std::set<QueueId, ServedFirst> children;  // others: those that have something to serve
     QueueKey key;
     ResourceVector demand;  // of the workload it would serve next
-    bool listed = false;    // is in its parent's heap
+    bool listed = false;    // is in its parent's set
     bool touched = false;
   };
 
-  void offer(BucketId bucket, std::int32_t stage);
-  bool settle_leaf(QueueId leaf);
-  void refresh_path(QueueId leaf);
-  void build();
-  bool has_candidate(QueueId q) const;
-  void refresh_key(QueueId q);
+  bool open(RequirementId id);
+  bool is_open(RequirementId id);
+  void close(RequirementId id);
+  void close_what_ran_out();
+  bool can_start(BucketId id);
+  void offer(BucketId id);
+  void pass_over(QueueId leaf);
+  void settle(QueueId leaf);
+  std::optional<Head> first_of_all(Place& p, const WaitingQueue& waiting);
+  std::optional<Head> first_of_open(const Place& p, const WaitingQueue& waiting);
+  std::optional<Head> first_of_fresh(const Place& p);
+  void list(QueueId leaf);
+  void follow_up_gates(QueueId leaf);
+  bool is_tight(QueueId q);
+  void collect_shut(QueueId q);
+  void after_start(QueueId leaf);
+  void clear();
   Place& place(QueueId q) { return places_[q.index()]; }
-  std::vector<QueueId>& siblings(QueueId q);
+  std::set<QueueId, ServedFirst>& siblings(QueueId q);
 
   Core& core_;
-  PoolCore& pool_;
+  PoolCore* pool_ = nullptr;
+  const std::vector<bool>* done_ = nullptr;
+  bool all_ = false;
+  bool held_back_ = false;
+  std::uint64_t serial_ = 0;  // of this pass: marks what it found open
+
+  std::vector<RequirementId> open_;  // and some that were closed or dropped since
+  std::int64_t changed_nodes_ = 0;
+  // When to look again whether there is room: (changed nodes, requirement).
+  using Due = std::pair<std::int64_t, RequirementId>;
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  std::vector<std::vector<QueueId>> served_by_;  // by requirement: leaves that had it as their head
+  std::vector<RequirementId> noted_;             // those with an entry there
+  // The greatest amounts that one start of an open requirement asks for; of non-preemptible ones.
+  ResourceVector most_;
+  ResourceVector most_non_preemptible_;
+
   std::vector<Place> places_;
-  std::vector<QueueId> roots_;
+  std::set<QueueId, ServedFirst> roots_;
   std::vector<QueueId> touched_;
+  std::vector<QueueId> moved_;  // leaves to settle again
 };
 
 }  // namespace fairlead::sched

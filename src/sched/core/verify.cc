@@ -152,6 +152,7 @@ Result<void> Core::verify() {
   for (const Bucket* b : pending_.all_buckets()) {
     for (const EntryKey& key : b->entries) bucketed.insert({b->requirement, key.workload});
   }
+  if (!pending_.heads_agree()) return differs("heads of waiting queues (I11)");
   if (bucketed != waiting) return differs("waiting workloads and their buckets (I11)");
   return {};
 }

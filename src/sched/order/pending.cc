@@ -1,20 +1,11 @@
 #include "sched/order/pending.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
 namespace fairlead::sched {
-namespace {
-
-template <class T>
-std::vector<T>& at_pool(std::vector<std::vector<T>>& by_pool, PoolId pool) {
-  if (pool.index() >= by_pool.size()) by_pool.resize(pool.index() + 1);
-  return by_pool[pool.index()];
-}
-
-}  // namespace
-
 Requirement::InPool* Requirement::find(PoolId pool) {
   for (InPool& p : pools) {
     if (p.pool == pool) return &p;
@@ -47,11 +38,18 @@ RequirementId PendingSet::intern(const Key& key, bool& fresh) {
   return id;
 }
 
+PendingSet::InPool& PendingSet::in(PoolId pool) {
+  if (pool.index() >= pools_.size()) pools_.resize(pool.index() + 1);
+  return pools_[pool.index()];
+}
+
 void PendingSet::add(RequirementId requirement_id, QueueId queue, PoolId pool, std::int32_t stage,
                      const EntryKey& key) {
   Requirement& r = requirement(requirement_id);
+  InPool& where = in(pool);
+  WaitingQueue& waiting = where.queues[queue];
   const auto [it, inserted] =
-      bucket_of_.try_emplace({queue, pool, requirement_id}, BucketId(buckets_.size()));
+      waiting.by_requirement.try_emplace(requirement_id, BucketId(buckets_.size()));
   if (inserted) {
     if (!free_buckets_.empty()) {
       it->second = free_buckets_.back();
@@ -59,50 +57,78 @@ void PendingSet::add(RequirementId requirement_id, QueueId queue, PoolId pool, s
     } else {
       buckets_.emplace_back();
     }
-    bucket(it->second) = Bucket{queue, pool, requirement_id, next_stamp_++, {}};
-    Requirement::InPool& in = r.in(pool);
-    in.stage = stage;
-    if (in.buckets.empty()) at_pool(in_pool_, pool).push_back(requirement_id);
-    in.buckets.push_back(it->second);
+    const bool known = r.find(pool) != nullptr;
+    Requirement::InPool& of = r.in(pool);
+    of.stage = stage;
+    if (!known) {
+      for (std::size_t i = 0; i + 1 < r.pools.size(); ++i)
+        count_preference(r.pools[i], r.pools.back(), 1);
+    }
+    if (of.buckets.empty()) {
+      of.position = where.requirements.size();
+      where.requirements.push_back(requirement_id);
+    }
+    bucket(it->second) = Bucket{queue, pool, requirement_id, of.buckets.size(), {}};
+    of.buckets.push_back(it->second);
     ++r.buckets;
   }
-  bucket(it->second).entries.insert(key);
-  at_pool(fresh_, pool).push_back(it->second);
+  auto& entries = bucket(it->second).entries;
+  if (entries.empty() || key < *entries.begin()) {
+    if (!entries.empty()) waiting.heads.erase({*entries.begin(), it->second});
+    waiting.heads.insert({key, it->second});
+  }
+  entries.insert(key);
+  where.fresh.push_back(it->second);
 }
 
 void PendingSet::remove(RequirementId requirement_id, QueueId queue, PoolId pool,
                         const EntryKey& key) {
-  const auto it = bucket_of_.find({queue, pool, requirement_id});
-  FAIRLEAD_CHECK(it != bucket_of_.end(), "a waiting workload stands in its bucket");
+  InPool& where = in(pool);
+  const auto waiting = where.queues.find(queue);
+  FAIRLEAD_CHECK(waiting != where.queues.end(), "a waiting workload stands in its bucket");
+  auto& [heads, by_requirement] = waiting->second;
+  const auto it = by_requirement.find(requirement_id);
+  FAIRLEAD_CHECK(it != by_requirement.end(), "a waiting workload stands in its bucket");
   const BucketId id = it->second;
-  const std::size_t erased = bucket(id).entries.erase(key);
+  auto& entries = bucket(id).entries;
+  const bool head = !entries.empty() && *entries.begin() == key;
+  const std::size_t erased = entries.erase(key);
   FAIRLEAD_CHECK(erased == 1, "a waiting workload stands in its bucket");
-  if (!bucket(id).entries.empty()) return;
+  if (head) {
+    heads.erase({key, id});
+    if (!entries.empty()) heads.insert({*entries.begin(), id});
+  }
+  if (!entries.empty()) return;
   Requirement& r = requirement(requirement_id);
-  auto& buckets = r.in(pool).buckets;
-  buckets.erase(std::find(buckets.begin(), buckets.end(), id));
-  if (buckets.empty()) {
-    auto& in_pool = at_pool(in_pool_, pool);
-    in_pool.erase(std::find(in_pool.begin(), in_pool.end(), requirement_id));
+  Requirement::InPool& of = r.in(pool);
+  const std::size_t position = bucket(id).position;
+  of.buckets[position] = of.buckets.back();
+  bucket(of.buckets[position]).position = position;
+  of.buckets.pop_back();
+  if (of.buckets.empty()) {
+    const RequirementId last = where.requirements.back();
+    where.requirements[of.position] = last;
+    requirement(last).in(pool).position = of.position;
+    where.requirements.pop_back();
   }
   --r.buckets;
-  bucket_of_.erase(it);
+  by_requirement.erase(it);
+  if (by_requirement.empty()) where.queues.erase(waiting);
   free_buckets_.push_back(id);
 }
 
 void PendingSet::drop_if_unused(RequirementId requirement_id) {
-  if (requirement(requirement_id).buckets > 0) return;
+  const Requirement& r = requirement(requirement_id);
+  if (r.buckets > 0) return;
+  for (std::size_t i = r.pools.size(); i-- > 0;) {
+    for (std::size_t j = 0; j < i; ++j) count_preference(r.pools[j], r.pools[i], -1);
+  }
   by_key_.erase(keys_[requirement_id.index()]);
   free_requirements_.push_back(requirement_id);
 }
 
-const std::vector<RequirementId>& PendingSet::requirements_in(PoolId pool) {
-  return at_pool(in_pool_, pool);
-}
-
 std::vector<BucketId> PendingSet::take_fresh(PoolId pool) {
-  std::vector<BucketId> out = std::move(at_pool(fresh_, pool));
-  at_pool(fresh_, pool).clear();
+  std::vector<BucketId> out = std::exchange(in(pool).fresh, {});
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   // Ids are used again: what was given back, or is another pool's by now, is not meant.
@@ -111,10 +137,62 @@ std::vector<BucketId> PendingSet::take_fresh(PoolId pool) {
   return out;
 }
 
+void PendingSet::count_preference(const Requirement::InPool& a, const Requirement::InPool& b,
+                                  std::int64_t sign) {
+  const auto& [first, second] =
+      std::minmax(a, b, [](const auto& x, const auto& y) { return x.stage < y.stage; });
+  auto& after = in(second.pool).after;
+  const auto it = after.try_emplace(first.pool, 0).first;
+  if (it->second == 0) order_dirty_ = true;
+  it->second += sign;
+  if (it->second > 0) return;
+  after.erase(it);
+  order_dirty_ = true;
+}
+
+const std::vector<PoolId>& PendingSet::pool_order(std::size_t pools) {
+  if (!order_dirty_ && pool_order_.size() == pools) return pool_order_;
+  order_dirty_ = false;
+  pool_order_.clear();
+  std::set<PoolId> left;
+  for (std::size_t i = 0; i < pools; ++i) left.insert(PoolId(i));
+  while (!left.empty()) {
+    const auto ready = std::find_if(left.begin(), left.end(), [&](PoolId pool) {
+      const auto& after = in(pool).after;
+      return std::none_of(after.begin(), after.end(),
+                          [&](const auto& other) { return left.count(other.first) > 0; });
+    });
+    const auto next = ready == left.end() ? left.begin() : ready;
+    pool_order_.push_back(*next);
+    left.erase(next);
+  }
+  return pool_order_;
+}
+
 std::vector<const Bucket*> PendingSet::all_buckets() const {
   std::vector<const Bucket*> out;
-  for (const auto& [key, id] : bucket_of_) out.push_back(&buckets_[id.index()]);
+  for (const InPool& pool : pools_) {
+    for (const auto& [queue, waiting] : pool.queues) {
+      for (const auto& [requirement, id] : waiting.by_requirement)
+        out.push_back(&buckets_[id.index()]);
+    }
+  }
   return out;
+}
+
+bool PendingSet::heads_agree() const {
+  for (const InPool& pool : pools_) {
+    for (const auto& [queue, waiting] : pool.queues) {
+      std::set<Head> heads;
+      for (const auto& [requirement, id] : waiting.by_requirement) {
+        const auto& entries = buckets_[id.index()].entries;
+        if (entries.empty()) return false;
+        heads.insert({*entries.begin(), id});
+      }
+      if (heads != waiting.heads || heads.empty()) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace fairlead::sched

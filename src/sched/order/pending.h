@@ -2,9 +2,11 @@
 //
 // Workloads of one queue that ask the same of one pool stand or fall together, so a pass tries one
 // head per bucket, not every workload; and a requirement that failed stays failed until something
-// in the pool is released (PoolState::release_version).
+// in the pool is released (PoolState::release_version). Each queue keeps the heads of its buckets
+// in the order of service, so that its next workload is found without a walk over all of them.
 //
-// Cost: add() and remove() O(log n). Memory: one tree node per waiting workload and pool.
+// Cost: add() and remove() O(log n). Memory: one tree node per waiting workload and pool, two per
+// bucket.
 #pragma once
 
 #include <compare>
@@ -54,8 +56,10 @@ struct Requirement {
     ResourceVector demand;   // least charge of one start
     std::uint64_t demand_version = UINT64_MAX;
     std::uint64_t failed_at = UINT64_MAX;  // release_version of the pool at the last failure
+    std::uint64_t open_in = 0;             // the last pass that found room for it (Pass)
     bool ran_out = false;                  // the failure was one of steps, not a proof
     std::vector<BucketId> buckets;
+    std::size_t position = 0;  // in requirements_in() while it has buckets
   };
   boost::container::small_vector<InPool, 1> pools;
   std::int32_t buckets = 0;
@@ -68,8 +72,21 @@ struct Bucket {
   QueueId queue;
   PoolId pool;
   RequirementId requirement;
-  std::uint64_t stamp = 0;  // tells one use of a bucket id from the next
+  std::size_t position = 0;  // among the buckets of its requirement in its pool
   std::set<EntryKey> entries;
+};
+
+// The head of a bucket: the workload that is tried for all of it.
+struct Head {
+  EntryKey key;
+  BucketId bucket;
+  friend auto operator<=>(const Head&, const Head&) = default;
+};
+
+// What waits in one leaf queue for one pool.
+struct WaitingQueue {
+  std::set<Head> heads;
+  std::map<RequirementId, BucketId> by_requirement;
 };
 
 class PendingSet {
@@ -90,24 +107,41 @@ class PendingSet {
   void drop_if_unused(RequirementId requirement);
 
   Bucket& bucket(BucketId id) { return buckets_[id.index()]; }
-  const std::vector<RequirementId>& requirements_in(PoolId pool);
-  // Buckets that got a new head or member since the last call.
+  const std::vector<RequirementId>& requirements_in(PoolId pool) { return in(pool).requirements; }
+  // Queues in which something waits for the pool, and what.
+  const std::map<QueueId, WaitingQueue>& queues_in(PoolId pool) { return in(pool).queues; }
+  // Buckets that got a new member since the last call.
   std::vector<BucketId> take_fresh(PoolId pool);
 
-  // For verify(): every bucket that is not empty.
+  // Pools so ordered that, wherever possible, each comes after those that the workloads waiting for
+  // it would rather have. A circle is cut before its pool of the lowest id.
+  const std::vector<PoolId>& pool_order(std::size_t pools);
+
+  // For verify(): every bucket that is not empty; whether the heads are those of the buckets.
   std::vector<const Bucket*> all_buckets() const;
+  bool heads_agree() const;
 
  private:
+  struct InPool {
+    std::vector<RequirementId> requirements;
+    std::map<QueueId, WaitingQueue> queues;
+    std::vector<BucketId> fresh;
+    std::map<PoolId, std::int64_t> after;  // pools that requirements here would rather have
+  };
+  InPool& in(PoolId pool);
+  // Of two pools that a requirement waits for, the one of the earlier stage goes first.
+  void count_preference(const Requirement::InPool& a, const Requirement::InPool& b,
+                        std::int64_t sign);
+
   std::map<Key, RequirementId> by_key_;
   std::deque<Requirement> requirements_;
   std::vector<Key> keys_;
   std::vector<RequirementId> free_requirements_;
   std::deque<Bucket> buckets_;
-  std::uint64_t next_stamp_ = 1;
   std::vector<BucketId> free_buckets_;
-  std::map<std::tuple<QueueId, PoolId, RequirementId>, BucketId> bucket_of_;
-  std::vector<std::vector<RequirementId>> in_pool_;  // requirements with buckets, by PoolId
-  std::vector<std::vector<BucketId>> fresh_;         // by PoolId
+  std::deque<InPool> pools_;  // by PoolId
+  std::vector<PoolId> pool_order_;
+  bool order_dirty_ = true;
 };
 
 }  // namespace fairlead::sched

@@ -104,15 +104,48 @@ TEST_F(Waiting, AnEmptyBucketIsGivenBackWithItsRequirement) {
   EXPECT_TRUE(set.requirement(r).needs.empty());
 }
 
-TEST_F(Waiting, AStampTellsOneUseOfABucketFromTheNext) {
+TEST_F(Waiting, AQueueKnowsTheHeadsOfItsBucketsInOrder) {
+  const RequirementId small = requirement(0);
+  const RequirementId large = requirement(1);
+  const auto heads = [&] {
+    std::vector<std::size_t> out;
+    const auto& queues = set.queues_in(kA);
+    if (const auto it = queues.find(kQueue); it != queues.end()) {
+      for (const Head& head : it->second.heads) out.push_back(head.key.workload.index());
+    }
+    EXPECT_TRUE(set.heads_agree());
+    return out;
+  };
+  set.add(small, kQueue, kA, 0, entry(7, 3));
+  set.add(large, kQueue, kA, 0, entry(8, 2));
+  EXPECT_EQ(heads(), (std::vector<std::size_t>{8, 7}));
+  set.add(small, kQueue, kA, 0, entry(9, 4));
+  EXPECT_EQ(heads(), (std::vector<std::size_t>{8, 7})) << "behind the head of its bucket";
+  set.add(small, kQueue, kA, 0, entry(5, 1));
+  EXPECT_EQ(heads(), (std::vector<std::size_t>{5, 8}));
+  set.remove(small, kQueue, kA, entry(5, 1));
+  set.remove(small, kQueue, kA, entry(7, 3));
+  EXPECT_EQ(heads(), (std::vector<std::size_t>{8, 9}));
+  set.remove(large, kQueue, kA, entry(8, 2));
+  set.remove(small, kQueue, kA, entry(9, 4));
+  EXPECT_TRUE(heads().empty());
+  EXPECT_TRUE(set.queues_in(kA).empty());
+}
+
+TEST_F(Waiting, PoolsComeAfterThoseThatAreRatherHad) {  // 6.1.a
+  EXPECT_EQ(set.pool_order(3), (std::vector{kA, kB, PoolId(2)}));
   const RequirementId r = requirement(0);
-  set.add(r, kQueue, kA, 0, entry(1, 1));
-  const BucketId id = set.take_fresh(kA)[0];
-  const std::uint64_t stamp = set.bucket(id).stamp;
+  set.add(r, kQueue, PoolId(2), 0, entry(1, 1));
+  set.add(r, kQueue, kA, 1, entry(1, 1));
+  EXPECT_EQ(set.pool_order(3), (std::vector{kB, PoolId(2), kA}));
+  const RequirementId circle = requirement(1);
+  set.add(circle, kQueue, kA, 0, entry(2, 2));
+  set.add(circle, kQueue, PoolId(2), 1, entry(2, 2));
+  EXPECT_EQ(set.pool_order(3), (std::vector{kB, kA, PoolId(2)})) << "a circle is cut";
+  set.remove(r, kQueue, PoolId(2), entry(1, 1));
   set.remove(r, kQueue, kA, entry(1, 1));
-  set.add(r, kQueue, kA, 0, entry(1, 1));
-  ASSERT_EQ(set.take_fresh(kA), (std::vector{id}));
-  EXPECT_NE(set.bucket(id).stamp, stamp);
+  set.drop_if_unused(r);
+  EXPECT_EQ(set.pool_order(3), (std::vector{kA, kB, PoolId(2)}));
 }
 
 TEST_F(Waiting, ABucketThatIsAnotherPoolsByNowIsNotToldToTheFirst) {

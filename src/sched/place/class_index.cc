@@ -94,6 +94,7 @@ bool ClassIndex::evaluate(std::uint32_t slot) {
   const bool changed = now.slots != leaf.slots || score != leaf.score;
   leaf.slots = now.slots;
   leaf.score = score;
+  most_on_a_node_ = std::max({most_on_a_node_, leaf.slots, leaf.empty_slots});
   return changed;
 }
 

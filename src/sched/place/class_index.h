@@ -37,6 +37,8 @@ class ClassIndex {
   // If every node were ready and empty.
   std::int32_t empty_slots_at(std::uint32_t slot) const { return leaves_[slot].empty_slots; }
   std::int64_t empty_total() const { return empty_total_; }
+  // No node has, or ever had, more places than this.
+  std::int32_t most_on_a_node() const { return most_on_a_node_; }
 
   // Nodes that each filter turned away (index 0: nodes that fit).
   const std::array<std::int64_t, kFilterCount>& rejected() const { return rejected_; }
@@ -84,6 +86,7 @@ class ClassIndex {
   std::size_t device_classes_ = 0;
   std::array<std::int64_t, kFilterCount> rejected_{};
   std::int64_t empty_total_ = 0;
+  std::int32_t most_on_a_node_ = 0;
   std::int64_t evaluations_ = 0;
 };
 

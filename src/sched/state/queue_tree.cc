@@ -6,15 +6,12 @@
 #include "base/check.h"
 
 namespace fairlead::sched {
-namespace {
 
-Entitlement default_for(std::size_t resource) {
-  Entitlement e;
-  if (resource != kGpuResource) e.quota = kUnlimited;
-  return e;
+const Entitlement& entitlement_where_none_is_stated(std::size_t resource) {
+  static const Entitlement gpu = default_entitlement("gpu");
+  static const Entitlement other = default_entitlement("cpu");
+  return resource == kGpuResource ? gpu : other;
 }
-
-}  // namespace
 
 std::pair<Instant, Instant> budget_period(BudgetPeriod period, Instant t) {
   using namespace std::chrono;
@@ -160,18 +157,14 @@ void QueueTree::refresh_entitlements() {
 void QueueTree::fill_entitlements(PoolId pool, QueueId queue) {
   auto& out = ledger(pool, queue).entitlements;
   out.clear();
-  for (std::size_t r = 0; r < resources_.size(); ++r) out.push_back(default_for(r));
+  for (std::size_t r = 0; r < resources_.size(); ++r)
+    out.push_back(entitlement_where_none_is_stated(r));
   const auto& pools = get(queue).spec.pools;
   const auto stated = pools.find(pool_names_[pool.index()]);
   if (stated == pools.end()) return;
   for (const auto& [name, entitlement] : stated->second) {
     if (const auto r = resources_.find(name)) out[r->index()] = entitlement;
   }
-}
-
-Entitlement QueueTree::entitlement(PoolId pool, QueueId queue, std::size_t resource) const {
-  const auto& all = ledger(pool, queue).entitlements;
-  return resource < all.size() ? all[resource] : default_for(resource);
 }
 
 QueueId QueueTree::find(const std::string& name) const {

@@ -43,6 +43,9 @@ struct QueueLedger {
   Instant budget_updated;
 };
 
+// Where nothing is stated (2.6).
+const Entitlement& entitlement_where_none_is_stated(std::size_t resource);
+
 class QueueTree {
  public:
   explicit QueueTree(const ResourceNames& resources) : resources_(resources) {}
@@ -69,7 +72,10 @@ class QueueTree {
   const QueueLedger& ledger(PoolId pool, QueueId queue) const {
     return ledgers_[pool.index()][queue.index()];
   }
-  Entitlement entitlement(PoolId pool, QueueId queue, std::size_t resource) const;
+  const Entitlement& entitlement(PoolId pool, QueueId queue, std::size_t resource) const {
+    const auto& all = ledger(pool, queue).entitlements;
+    return resource < all.size() ? all[resource] : entitlement_where_none_is_stated(resource);
+  }
 
   // Adds `amounts × times` to a leaf and its ancestors.
   void charge(PoolId pool, QueueId leaf, const ResourceVector& amounts, std::int64_t times,
