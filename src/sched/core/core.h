@@ -87,6 +87,7 @@ class Core {
  private:
   friend class Pass;
   friend class Explainer;
+  friend class NaivePass;  // of its test
 
   // events.cc: one per event that is not about nodes or tasks
   Result<void> on(const TopologyDefined& e);

@@ -52,6 +52,7 @@ std::vector<Decision> Core::decide(Instant now) {
   // a circle, what was held back by that is tried at the end.
   std::vector<Turn> again;
   std::vector<bool> done(pools_.size(), false);
+  pass_->begin();
   for (const PoolId id : pending_.pool_order(pools_.size())) {
     PoolCore& pool = *pools_[id.index()];
     Turn turn{id, pool.full_pass, pending_.take_fresh(id)};

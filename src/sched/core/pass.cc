@@ -68,11 +68,14 @@ void Pass::close_what_ran_out() {
 
 bool Pass::can_start(BucketId id) {
   const Bucket& bucket = core_.pending_.bucket(id);
-  if (!is_open(bucket.requirement)) return false;
+  if (!is_open(bucket.requirement) || bucket.shut_in == decision_) return false;
   Requirement& requirement = core_.pending_.requirement(bucket.requirement);
   const std::int32_t stage = requirement.in(bucket.pool).stage;
   for (const Requirement::InPool& other : requirement.pools) {
     if (other.stage >= stage || (*done_)[other.pool.index()]) continue;
+    PoolCore& rather = *core_.pools_[other.pool.index()];
+    core_.ensure_ordered(rather);
+    if (core_.room_margin(rather, bucket.requirement) < 0) continue;
     held_back_ = true;
     return false;
   }
@@ -93,16 +96,6 @@ void Pass::offer(BucketId id) {
   if (!all_ && std::find(leaf.fresh.begin(), leaf.fresh.end(), id) == leaf.fresh.end())
     leaf.fresh.push_back(id);
   moved_.push_back(bucket.queue);
-}
-
-// What the leaf would serve cannot start for a reason of its own: it is not tried again.
-void Pass::pass_over(QueueId leaf) {
-  Place& p = place(leaf);
-  if (all_) {
-    p.from = Head{p.head->key, BucketId(p.head->bucket.index() + 1)};
-  } else {
-    std::erase(p.fresh, p.head->bucket);
-  }
 }
 
 std::optional<Head> Pass::first_of_all(Place& p, const WaitingQueue& waiting) {
@@ -281,7 +274,8 @@ bool Pass::run(PoolCore& pool, bool all, const std::vector<BucketId>& fresh,
         std::erase(open_, requirement);
         break;
       case Core::Attempt::kGateShut:
-        pass_over(leaf);
+        // At what it would really be charged (2.3.b): not tried again now.
+        core_.pending_.bucket(head.bucket).shut_in = decision_;
         break;
     }
   }

@@ -27,10 +27,13 @@ class Pass {
  public:
   explicit Pass(Core& core) : core_(core), roots_(ServedFirst{this}) {}
 
+  // A new decision: what a gate kept out at its real charge may be tried again.
+  void begin() { ++decision_; }
+
   // Tries all that waits for the pool, or only `fresh`: what came up since the last pass, which
-  // left nothing that could start. Workloads wait with a pool until `done` says that all they
-  // would rather have had their passes; true if that held one back. Started tasks are added to the
-  // core's decisions.
+  // left nothing that could start. A workload is held back while a pool that it would rather have
+  // has room for it and no pass behind it (`done`); true if that happened. Started tasks are added
+  // to the core's decisions.
   bool run(PoolCore& pool, bool all, const std::vector<BucketId>& fresh,
            const std::vector<bool>& done);
 
@@ -57,7 +60,6 @@ class Pass {
   void close_what_ran_out();
   bool can_start(BucketId id);
   void offer(BucketId id);
-  void pass_over(QueueId leaf);
   void settle(QueueId leaf);
   std::optional<Head> first_of_all(Place& p, const WaitingQueue& waiting);
   std::optional<Head> first_of_open(const Place& p, const WaitingQueue& waiting);
@@ -76,6 +78,7 @@ class Pass {
   const std::vector<bool>* done_ = nullptr;
   bool all_ = false;
   bool held_back_ = false;
+  std::uint64_t decision_ = 0;
   std::uint64_t serial_ = 0;  // of this pass: marks what it found open
 
   std::vector<RequirementId> open_;  // and some that were closed or dropped since

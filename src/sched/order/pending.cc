@@ -68,7 +68,7 @@ void PendingSet::add(RequirementId requirement_id, QueueId queue, PoolId pool, s
       of.position = where.requirements.size();
       where.requirements.push_back(requirement_id);
     }
-    bucket(it->second) = Bucket{queue, pool, requirement_id, of.buckets.size(), {}};
+    bucket(it->second) = Bucket{queue, pool, requirement_id, of.buckets.size(), 0, {}};
     of.buckets.push_back(it->second);
     ++r.buckets;
   }
