@@ -15,26 +15,19 @@ std::set<QueueId, Pass::ServedFirst>& Pass::siblings(QueueId q) {
   return parent.valid() ? place(parent).children : roots_;
 }
 
-bool Pass::is_open(RequirementId id) {
-  // An id may name another requirement by now, or one of other pools.
-  const Requirement::InPool* in = core_.pending_.requirement(id).find(pool_->state().id);
-  return in && in->open_in == serial_;
-}
-
-// Notes until when the requirement has room; false if it has none.
+// Notes that the requirement has room, and until when; false if it has none.
 bool Pass::open(RequirementId id) {
+  const PoolId pool = pool_->state().id;
   const std::int64_t margin = core_.room_margin(*pool_, id);
-  Requirement& requirement = core_.pending_.requirement(id);
-  Requirement::InPool& in = requirement.in(pool_->state().id);
-  if (margin < 0) {
-    in.open_in = 0;
-    return false;
-  }
+  if (margin < 0) return false;
   due_.emplace(changed_nodes_ + margin + 1, id);
-  if (in.open_in == serial_) return true;
-  in.open_in = serial_;
-  open_.push_back(id);
-  const ResourceVector& demand = core_.demand_in(requirement, pool_->state().id);
+  if (is_open(id)) return true;
+  Requirement& requirement = core_.pending_.requirement(id);
+  if (id.index() >= open_.size()) open_.resize(id.index() + 1);
+  open_[id.index()] = {serial_, requirement.non_preemptible, requirement.in(pool).stage > 0,
+                       core_.demand_in(requirement, pool)};
+  ++open_count_;
+  const ResourceVector& demand = open_[id.index()].demand;
   for (std::size_t r = 0; r < demand.size(); ++r) {
     most_.at(r) = std::max(most_[r], demand[r]);
     if (!requirement.non_preemptible) continue;
@@ -43,11 +36,10 @@ bool Pass::open(RequirementId id) {
   return true;
 }
 
-// It found no room. The leaves that would have served it look for something else.
+// It has no room, or is not what it was. The leaves that would have served it look again.
 void Pass::close(RequirementId id) {
-  Requirement::InPool& in = core_.pending_.requirement(id).in(pool_->state().id);
-  in.failed_at = pool_->state().release_version;
-  in.open_in = 0;
+  open_[id.index()].serial = 0;
+  --open_count_;
   if (id.index() >= served_by_.size()) return;
   auto& leaves = served_by_[id.index()];
   moved_.insert(moved_.end(), leaves.begin(), leaves.end());
@@ -55,32 +47,36 @@ void Pass::close(RequirementId id) {
 }
 
 void Pass::close_what_ran_out() {
-  bool closed = false;
   while (!due_.empty() && due_.top().first <= changed_nodes_) {
     const RequirementId id = due_.top().second;
     due_.pop();
-    if (!is_open(id) || open(id)) continue;
-    close(id);
-    closed = true;
+    if (is_open(id) && !open(id)) close(id);
   }
-  if (closed) std::erase_if(open_, [this](RequirementId id) { return !is_open(id); });
 }
 
-bool Pass::can_start(BucketId id) {
-  const Bucket& bucket = core_.pending_.bucket(id);
-  if (!is_open(bucket.requirement) || bucket.shut_in == decision_) return false;
-  Requirement& requirement = core_.pending_.requirement(bucket.requirement);
-  const std::int32_t stage = requirement.in(bucket.pool).stage;
+// Whether a pool that its workloads would rather have may still take them.
+bool Pass::held_back(RequirementId id) {
+  const Requirement& requirement = core_.pending_.requirement(id);
+  const PoolId pool = pool_->state().id;
   for (const Requirement::InPool& other : requirement.pools) {
-    if (other.stage >= stage || (*done_)[other.pool.index()]) continue;
+    if (other.stage >= core_.pending_.requirement(id).in(pool).stage) continue;
+    if ((*done_)[other.pool.index()]) continue;
     PoolCore& rather = *core_.pools_[other.pool.index()];
     core_.ensure_ordered(rather);
-    if (core_.room_margin(rather, bucket.requirement) < 0) continue;
+    if (core_.room_margin(rather, id) >= 0) return true;
+  }
+  return false;
+}
+
+bool Pass::can_start(QueueId leaf, const Head& head) {
+  if (!is_open(head.requirement)) return false;
+  const Open& requirement = open_[head.requirement.index()];
+  if (any_shut_ && core_.pending_.bucket(head.bucket).shut_in == decision_) return false;
+  if (requirement.later_choice && held_back(head.requirement)) {
     held_back_ = true;
     return false;
   }
-  const GateRequest gate{bucket.pool, bucket.queue, &core_.demand_in(requirement, bucket.pool),
-                         requirement.non_preemptible};
+  const GateRequest gate{pool_->state().id, leaf, &requirement.demand, requirement.non_preemptible};
   return gates_open(core_.queues_, core_.resources_, gate, core_.now_, nullptr);
 }
 
@@ -91,88 +87,90 @@ void Pass::offer(BucketId id) {
   if (bucket.entries.empty() || bucket.pool != pool_->state().id) return;
   if (!is_open(bucket.requirement) && !open(bucket.requirement)) return;
   Place& leaf = place(bucket.queue);
-  const Head head{*bucket.entries.begin(), id};
+  const Head head{*bucket.entries.begin(), id, bucket.requirement};
   if (leaf.from && head < *leaf.from) leaf.from = head;
   if (!all_ && std::find(leaf.fresh.begin(), leaf.fresh.end(), id) == leaf.fresh.end())
     leaf.fresh.push_back(id);
   moved_.push_back(bucket.queue);
 }
 
-std::optional<Head> Pass::first_of_all(Place& p, const WaitingQueue& waiting) {
-  // What comes first is mostly open. Where it is not, the open requirements are fewer than what
-  // lies before the first of them.
-  std::size_t steps = 2 * open_.size();
-  for (auto it = p.from ? waiting.heads.lower_bound(*p.from) : waiting.heads.begin();
-       it != waiting.heads.end(); ++it) {
-    if (steps-- == 0) return first_of_open(p, waiting);
-    if (!can_start(it->bucket)) continue;
+std::optional<Head> Pass::first_of_all(QueueId leaf) {
+  const auto& queues = core_.pending_.queues_in(pool_->state().id);
+  if (leaf.index() >= queues.size()) return std::nullopt;
+  const auto& heads = queues[leaf.index()].heads;
+  Place& p = place(leaf);
+  for (auto it = p.from ? heads.lower_bound(*p.from) : heads.begin(); it != heads.end(); ++it) {
+    if (!can_start(leaf, *it)) continue;
     p.from = *it;
     return *it;
   }
   return std::nullopt;
 }
 
-std::optional<Head> Pass::first_of_open(const Place& p, const WaitingQueue& waiting) {
+std::optional<Head> Pass::first_of_fresh(QueueId leaf) {
   std::optional<Head> first;
-  for (const RequirementId id : open_) {
-    const auto it = waiting.by_requirement.find(id);
-    if (it == waiting.by_requirement.end()) continue;
-    const Head head{*core_.pending_.bucket(it->second).entries.begin(), it->second};
-    if ((p.from && head < *p.from) || (first && *first < head)) continue;
-    if (can_start(it->second)) first = head;
-  }
-  return first;
-}
-
-std::optional<Head> Pass::first_of_fresh(const Place& p) {
-  std::optional<Head> first;
-  for (const BucketId id : p.fresh) {
+  for (const BucketId id : place(leaf).fresh) {
     const Bucket& bucket = core_.pending_.bucket(id);
     if (bucket.entries.empty() || bucket.pool != pool_->state().id) continue;  // given back since
-    const Head head{*bucket.entries.begin(), id};
-    if ((!first || head < *first) && can_start(id)) first = head;
+    const Head head{*bucket.entries.begin(), id, bucket.requirement};
+    if ((!first || head < *first) && can_start(leaf, head)) first = head;
   }
   return first;
 }
 
-// Finds what the leaf serves next, and restores the order on its path.
+// Finds what the leaf serves next.
 void Pass::settle(QueueId leaf) {
   Place& p = place(leaf);
-  p.head.reset();
-  const auto& queues = core_.pending_.queues_in(pool_->state().id);
-  const auto waiting = queues.find(leaf);
-  if (waiting != queues.end() && !open_.empty())
-    p.head = all_ ? first_of_all(p, waiting->second) : first_of_fresh(p);
-  if (p.head) {
-    const RequirementId id = core_.pending_.bucket(p.head->bucket).requirement;
-    if (id.index() >= served_by_.size()) served_by_.resize(id.index() + 1);
-    auto& leaves = served_by_[id.index()];
-    if (leaves.empty()) noted_.push_back(id);
-    if (leaves.empty() || leaves.back() != leaf) leaves.push_back(leaf);
-  }
-  list(leaf);
+  p.head = all_ ? first_of_all(leaf) : first_of_fresh(leaf);
+  if (!p.head) return;
+  const RequirementId id = p.head->requirement;
+  if (id.index() >= served_by_.size()) served_by_.resize(id.index() + 1);
+  auto& leaves = served_by_[id.index()];
+  if (leaves.empty()) noted_.push_back(id);
+  if (leaves.empty() || leaves.back() != leaf) leaves.push_back(leaf);
 }
 
-void Pass::list(QueueId leaf) {
-  for (QueueId q = leaf; q.valid(); q = core_.queues_.get(q).parent) {
+// Settles the leaves that moved, and restores the order among them and among their ancestors: of
+// queues of one depth each once, and children before parents, whose keys follow their best child.
+void Pass::settle_moved() {
+  const auto note = [this](QueueId q) {
     Place& p = place(q);
-    if (!p.touched) {
-      p.touched = true;
-      touched_.push_back(q);
-    }
-    auto& among = siblings(q);
-    if (p.listed) among.erase(q);
-    p.listed = p.head || !p.children.empty();
-    if (!p.listed) continue;
-    if (p.head) {
-      const Bucket& bucket = core_.pending_.bucket(p.head->bucket);
-      p.demand = core_.demand_in(core_.pending_.requirement(bucket.requirement), bucket.pool);
-    } else {
-      p.demand = place(*p.children.begin()).demand;
-    }
-    p.key = queue_key(core_.queues_, pool_->state().id, q, p.demand, pool_->state().capacity);
-    among.insert(q);
+    if (p.noted) return false;
+    p.noted = true;
+    const auto depth = static_cast<std::size_t>(core_.queues_.get(q).depth);
+    if (depth >= by_depth_.size()) by_depth_.resize(depth + 1);
+    by_depth_[depth].push_back(q);
+    return true;
+  };
+  for (const QueueId leaf : moved_) {
+    if (note(leaf)) settle(leaf);
   }
+  moved_.clear();
+  for (std::size_t depth = by_depth_.size(); depth-- > 0;) {
+    for (const QueueId q : by_depth_[depth]) {
+      place(q).noted = false;
+      list(q);
+      const QueueId parent = core_.queues_.get(q).parent;
+      if (parent.valid()) note(parent);
+    }
+    by_depth_[depth].clear();
+  }
+}
+
+// Puts a queue where it belongs among its siblings.
+void Pass::list(QueueId q) {
+  Place& p = place(q);
+  if (!p.touched) {
+    p.touched = true;
+    touched_.push_back(q);
+  }
+  auto& among = siblings(q);
+  if (p.listed) among.erase(p.at);
+  p.listed = p.head || !p.children.empty();
+  if (!p.listed) return;
+  p.demand = p.head ? open_[p.head->requirement.index()].demand : place(*p.children.begin()).demand;
+  p.key = queue_key(core_.queues_, pool_->state().id, q, p.demand, pool_->state().capacity);
+  p.at = among.insert(q).first;
 }
 
 // Whether the greatest start that is still open would not pass the queue's gates.
@@ -191,7 +189,7 @@ bool Pass::is_tight(QueueId q) {
 
 void Pass::collect_shut(QueueId q) {
   const Place& p = place(q);
-  if (p.head && !can_start(p.head->bucket)) moved_.push_back(q);
+  if (p.head && !can_start(q, *p.head)) moved_.push_back(q);
   for (const QueueId child : p.children) collect_shut(child);
 }
 
@@ -204,13 +202,20 @@ void Pass::follow_up_gates(QueueId leaf) {
   if (top.valid()) collect_shut(top);
 }
 
-void Pass::after_start(QueueId leaf) {
-  const auto* started = std::get_if<Started>(&core_.decisions_.back());
-  changed_nodes_ += std::ssize(started->tasks);
+// `asked`: requirements of all that the started workload waited for. They may be gone, and their
+// ids those of others.
+void Pass::after_start(QueueId leaf, const std::vector<RequirementId>& asked) {
+  changed_nodes_ += std::ssize(std::get<Started>(core_.decisions_.back()).tasks);
   close_what_ran_out();
+  for (const RequirementId id : asked) {
+    if (!is_open(id)) continue;
+    close(id);
+    const Requirement::InPool* in = core_.pending_.requirement(id).find(pool_->state().id);
+    if (in && !in->buckets.empty()) open(id);
+  }
   // What the workload wants next joins the pass.
   for (const BucketId id : core_.pending_.take_fresh(pool_->state().id)) offer(id);
-  if (!open_.empty()) follow_up_gates(leaf);
+  if (open_count_ > 0) follow_up_gates(leaf);
 }
 
 void Pass::clear() {
@@ -220,11 +225,34 @@ void Pass::clear() {
   noted_.clear();
   roots_.clear();
   moved_.clear();
-  open_.clear();
   due_ = {};
+  open_count_ = 0;
   changed_nodes_ = 0;
+  held_back_ = false;
   most_ = ResourceVector{};
   most_non_preemptible_ = ResourceVector{};
+}
+
+// The leaves that may have something to serve.
+void Pass::offer_all() {
+  const PoolId id = pool_->state().id;
+  const std::vector<RequirementId>& requirements = core_.pending_.requirements_in(id);
+  std::size_t buckets = 0;
+  for (const RequirementId r : requirements) {
+    if (open(r)) buckets += core_.pending_.requirement(r).in(id).buckets.size();
+  }
+  const auto& queues = core_.pending_.queues_in(id);
+  if (buckets >= queues.size()) {
+    for (std::size_t q = 0; q < queues.size(); ++q) {
+      if (!queues[q].heads.empty()) moved_.emplace_back(q);
+    }
+    return;
+  }
+  for (const RequirementId r : requirements) {
+    if (!is_open(r)) continue;
+    for (const BucketId b : core_.pending_.requirement(r).in(id).buckets)
+      moved_.push_back(core_.pending_.bucket(b).queue);
+  }
 }
 
 bool Pass::run(PoolCore& pool, bool all, const std::vector<BucketId>& fresh,
@@ -232,55 +260,44 @@ bool Pass::run(PoolCore& pool, bool all, const std::vector<BucketId>& fresh,
   pool_ = &pool;
   all_ = all;
   done_ = &done;
-  held_back_ = false;
   ++serial_;
-  const PoolId id = pool.state().id;
   if (places_.size() < core_.queues_.size()) places_.resize(core_.queues_.size(), Place(this));
   if (all) {
-    std::size_t buckets = 0;
-    for (const RequirementId r : core_.pending_.requirements_in(id)) {
-      if (open(r)) buckets += core_.pending_.requirement(r).in(id).buckets.size();
-    }
-    const auto& queues = core_.pending_.queues_in(id);
-    if (buckets < queues.size()) {
-      for (const RequirementId r : open_) {
-        for (const BucketId b : core_.pending_.requirement(r).in(id).buckets)
-          moved_.push_back(core_.pending_.bucket(b).queue);
-      }
-    } else if (buckets > 0) {
-      for (const auto& [queue, waiting] : queues) moved_.push_back(queue);
-    }
+    offer_all();
   } else {
     for (const BucketId b : fresh) offer(b);
   }
-  if (!open_.empty()) core_.divide(pool);
-  while (!open_.empty()) {
-    std::sort(moved_.begin(), moved_.end());
-    moved_.erase(std::unique(moved_.begin(), moved_.end()), moved_.end());
-    for (const QueueId q : moved_) settle(q);
-    moved_.clear();
+  if (open_count_ > 0) core_.divide(pool);
+  std::vector<RequirementId> asked;
+  while (open_count_ > 0) {
+    settle_moved();
     if (roots_.empty()) break;
     QueueId leaf = *roots_.begin();
     while (!place(leaf).children.empty()) leaf = *place(leaf).children.begin();
     const Head head = *place(leaf).head;
-    const RequirementId requirement = core_.pending_.bucket(head.bucket).requirement;
+    asked.clear();
+    for (const Entry& entry : core_.workloads_.get(head.key.workload).entries)
+      asked.push_back(entry.requirement);
     moved_.push_back(leaf);
     switch (core_.attempt(pool, head.bucket, head.key.workload)) {
       case Core::Attempt::kStarted:
-        after_start(leaf);
+        after_start(leaf, asked);
         break;
       case Core::Attempt::kNoRoom:
-        close(requirement);
-        std::erase(open_, requirement);
+        core_.pending_.requirement(head.requirement).in(pool.state().id).failed_at =
+            pool.state().release_version;
+        close(head.requirement);
         break;
       case Core::Attempt::kGateShut:
         // At what it would really be charged (2.3.b): not tried again now.
         core_.pending_.bucket(head.bucket).shut_in = decision_;
+        any_shut_ = true;
         break;
     }
   }
+  const bool held_back = held_back_;
   clear();
-  return held_back_;
+  return held_back;
 }
 
 }  // namespace fairlead::sched

@@ -28,7 +28,10 @@ class Pass {
   explicit Pass(Core& core) : core_(core), roots_(ServedFirst{this}) {}
 
   // A new decision: what a gate kept out at its real charge may be tried again.
-  void begin() { ++decision_; }
+  void begin() {
+    ++decision_;
+    any_shut_ = false;
+  }
 
   // Tries all that waits for the pool, or only `fresh`: what came up since the last pass, which
   // left nothing that could start. A workload is held back while a pool that it would rather have
@@ -44,31 +47,45 @@ class Pass {
   };
   struct Place {  // one queue of the tree in this pass
     explicit Place(const Pass* pass) : children(ServedFirst{pass}) {}
-    std::optional<Head> head;                 // leaves: what is served next
-    std::optional<Head> from;                 // leaves: nothing before it can start
-    std::vector<BucketId> fresh;              // leaves: what to look at, unless all
-    std::set<QueueId, ServedFirst> children;  // others: those that have something to serve
+    std::optional<Head> head;                     // leaves: what is served next
+    std::optional<Head> from;                     // leaves: nothing before it can start
+    std::vector<BucketId> fresh;                  // leaves: what to look at, unless all
+    std::set<QueueId, ServedFirst> children;      // others: those that have something to serve
+    std::set<QueueId, ServedFirst>::iterator at;  // in its parent's set, if listed
     QueueKey key;
     ResourceVector demand;  // of the workload it would serve next
     bool listed = false;    // is in its parent's set
     bool touched = false;
+    bool noted = false;  // to be put in order
+  };
+
+  // What a pass knows of a requirement that it found room for.
+  struct Open {
+    std::uint64_t serial = 0;  // of the pass
+    bool non_preemptible = false;
+    bool later_choice = false;  // there are pools that it would rather have
+    ResourceVector demand;
   };
 
   bool open(RequirementId id);
-  bool is_open(RequirementId id);
+  bool is_open(RequirementId id) const {
+    return id.index() < open_.size() && open_[id.index()].serial == serial_;
+  }
   void close(RequirementId id);
   void close_what_ran_out();
-  bool can_start(BucketId id);
+  bool can_start(QueueId leaf, const Head& head);
+  bool held_back(RequirementId id);
   void offer(BucketId id);
   void settle(QueueId leaf);
-  std::optional<Head> first_of_all(Place& p, const WaitingQueue& waiting);
-  std::optional<Head> first_of_open(const Place& p, const WaitingQueue& waiting);
-  std::optional<Head> first_of_fresh(const Place& p);
-  void list(QueueId leaf);
+  std::optional<Head> first_of_all(QueueId leaf);
+  std::optional<Head> first_of_fresh(QueueId leaf);
+  void settle_moved();
+  void list(QueueId q);
   void follow_up_gates(QueueId leaf);
   bool is_tight(QueueId q);
   void collect_shut(QueueId q);
-  void after_start(QueueId leaf);
+  void after_start(QueueId leaf, const std::vector<RequirementId>& asked);
+  void offer_all();
   void clear();
   Place& place(QueueId q) { return places_[q.index()]; }
   std::set<QueueId, ServedFirst>& siblings(QueueId q);
@@ -78,10 +95,12 @@ class Pass {
   const std::vector<bool>* done_ = nullptr;
   bool all_ = false;
   bool held_back_ = false;
+  bool any_shut_ = false;  // a gate shut at a real charge
   std::uint64_t decision_ = 0;
   std::uint64_t serial_ = 0;  // of this pass: marks what it found open
 
-  std::vector<RequirementId> open_;  // and some that were closed or dropped since
+  std::vector<Open> open_;  // by RequirementId
+  std::int64_t open_count_ = 0;
   std::int64_t changed_nodes_ = 0;
   // When to look again whether there is room: (changed nodes, requirement).
   using Due = std::pair<std::int64_t, RequirementId>;
@@ -95,7 +114,8 @@ class Pass {
   std::vector<Place> places_;
   std::set<QueueId, ServedFirst> roots_;
   std::vector<QueueId> touched_;
-  std::vector<QueueId> moved_;  // leaves to settle again
+  std::vector<QueueId> moved_;                  // leaves to settle again
+  std::vector<std::vector<QueueId>> by_depth_;  // queues to put in order
 };
 
 }  // namespace fairlead::sched

@@ -75,9 +75,9 @@ class NaivePass {
       auto next = next_of(child);
       if (next && (!best || served_before(next->key, best->key))) best = std::move(next);
     }
-    const auto waiting = core_.pending_.queues_in(pool).find(q);
-    if (waiting != core_.pending_.queues_in(pool).end()) {
-      for (const Head& head : waiting->second.heads) {
+    const auto& waiting = core_.pending_.queues_in(pool);
+    if (q.index() < waiting.size()) {
+      for (const Head& head : waiting[q.index()].heads) {
         const RequirementId id = core_.pending_.bucket(head.bucket).requirement;
         Requirement& requirement = core_.pending_.requirement(id);
         if (dropped_.count({pool, head.bucket}) > 0 || core_.room_margin(*pool_, id) < 0) continue;

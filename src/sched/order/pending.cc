@@ -47,7 +47,8 @@ void PendingSet::add(RequirementId requirement_id, QueueId queue, PoolId pool, s
                      const EntryKey& key) {
   Requirement& r = requirement(requirement_id);
   InPool& where = in(pool);
-  WaitingQueue& waiting = where.queues[queue];
+  if (queue.index() >= where.queues.size()) where.queues.resize(queue.index() + 1);
+  WaitingQueue& waiting = where.queues[queue.index()];
   const auto [it, inserted] =
       waiting.by_requirement.try_emplace(requirement_id, BucketId(buckets_.size()));
   if (inserted) {
@@ -74,8 +75,8 @@ void PendingSet::add(RequirementId requirement_id, QueueId queue, PoolId pool, s
   }
   auto& entries = bucket(it->second).entries;
   if (entries.empty() || key < *entries.begin()) {
-    if (!entries.empty()) waiting.heads.erase({*entries.begin(), it->second});
-    waiting.heads.insert({key, it->second});
+    if (!entries.empty()) waiting.heads.erase({*entries.begin(), it->second, requirement_id});
+    waiting.heads.insert({key, it->second, requirement_id});
   }
   entries.insert(key);
   where.fresh.push_back(it->second);
@@ -84,9 +85,8 @@ void PendingSet::add(RequirementId requirement_id, QueueId queue, PoolId pool, s
 void PendingSet::remove(RequirementId requirement_id, QueueId queue, PoolId pool,
                         const EntryKey& key) {
   InPool& where = in(pool);
-  const auto waiting = where.queues.find(queue);
-  FAIRLEAD_CHECK(waiting != where.queues.end(), "a waiting workload stands in its bucket");
-  auto& [heads, by_requirement] = waiting->second;
+  FAIRLEAD_CHECK(queue.index() < where.queues.size(), "a waiting workload stands in its bucket");
+  auto& [heads, by_requirement] = where.queues[queue.index()];
   const auto it = by_requirement.find(requirement_id);
   FAIRLEAD_CHECK(it != by_requirement.end(), "a waiting workload stands in its bucket");
   const BucketId id = it->second;
@@ -95,8 +95,8 @@ void PendingSet::remove(RequirementId requirement_id, QueueId queue, PoolId pool
   const std::size_t erased = entries.erase(key);
   FAIRLEAD_CHECK(erased == 1, "a waiting workload stands in its bucket");
   if (head) {
-    heads.erase({key, id});
-    if (!entries.empty()) heads.insert({*entries.begin(), id});
+    heads.erase({key, id, requirement_id});
+    if (!entries.empty()) heads.insert({*entries.begin(), id, requirement_id});
   }
   if (!entries.empty()) return;
   Requirement& r = requirement(requirement_id);
@@ -113,7 +113,6 @@ void PendingSet::remove(RequirementId requirement_id, QueueId queue, PoolId pool
   }
   --r.buckets;
   by_requirement.erase(it);
-  if (by_requirement.empty()) where.queues.erase(waiting);
   free_buckets_.push_back(id);
 }
 
@@ -172,7 +171,7 @@ const std::vector<PoolId>& PendingSet::pool_order(std::size_t pools) {
 std::vector<const Bucket*> PendingSet::all_buckets() const {
   std::vector<const Bucket*> out;
   for (const InPool& pool : pools_) {
-    for (const auto& [queue, waiting] : pool.queues) {
+    for (const WaitingQueue& waiting : pool.queues) {
       for (const auto& [requirement, id] : waiting.by_requirement)
         out.push_back(&buckets_[id.index()]);
     }
@@ -182,14 +181,14 @@ std::vector<const Bucket*> PendingSet::all_buckets() const {
 
 bool PendingSet::heads_agree() const {
   for (const InPool& pool : pools_) {
-    for (const auto& [queue, waiting] : pool.queues) {
-      std::set<Head> heads;
+    for (const WaitingQueue& waiting : pool.queues) {
+      boost::container::flat_set<Head> heads;
       for (const auto& [requirement, id] : waiting.by_requirement) {
         const auto& entries = buckets_[id.index()].entries;
         if (entries.empty()) return false;
-        heads.insert({*entries.begin(), id});
+        heads.insert({*entries.begin(), id, requirement});
       }
-      if (heads != waiting.heads || heads.empty()) return false;
+      if (heads != waiting.heads) return false;
     }
   }
   return true;

@@ -5,8 +5,8 @@
 // in the pool is released (PoolState::release_version). Each queue keeps the heads of its buckets
 // in the order of service, so that its next workload is found without a walk over all of them.
 //
-// Cost: add() and remove() O(log n). Memory: one tree node per waiting workload and pool, two per
-// bucket.
+// Cost: add() and remove() O(log n), and O(buckets of the queue) moved bytes if a head changes.
+// Memory: one tree node per waiting workload and pool; a head and a tree node per bucket.
 #pragma once
 
 #include <compare>
@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include <boost/container/flat_set.hpp>
 #include <boost/container/small_vector.hpp>
 
 #include "sched/ids.h"
@@ -56,7 +57,6 @@ struct Requirement {
     ResourceVector demand;   // least charge of one start
     std::uint64_t demand_version = UINT64_MAX;
     std::uint64_t failed_at = UINT64_MAX;  // release_version of the pool at the last failure
-    std::uint64_t open_in = 0;             // the last pass that found room for it (Pass)
     bool ran_out = false;                  // the failure was one of steps, not a proof
     std::vector<BucketId> buckets;
     std::size_t position = 0;  // in requirements_in() while it has buckets
@@ -81,12 +81,13 @@ struct Bucket {
 struct Head {
   EntryKey key;
   BucketId bucket;
+  RequirementId requirement;
   friend auto operator<=>(const Head&, const Head&) = default;
 };
 
 // What waits in one leaf queue for one pool.
 struct WaitingQueue {
-  std::set<Head> heads;
+  boost::container::flat_set<Head> heads;  // side by side: passes run over many
   std::map<RequirementId, BucketId> by_requirement;
 };
 
@@ -109,8 +110,8 @@ class PendingSet {
 
   Bucket& bucket(BucketId id) { return buckets_[id.index()]; }
   const std::vector<RequirementId>& requirements_in(PoolId pool) { return in(pool).requirements; }
-  // Queues in which something waits for the pool, and what.
-  const std::map<QueueId, WaitingQueue>& queues_in(PoolId pool) { return in(pool).queues; }
+  // By QueueId, as far as there ever was something: what waits for the pool.
+  const std::vector<WaitingQueue>& queues_in(PoolId pool) { return in(pool).queues; }
   // Buckets that got a new member since the last call.
   std::vector<BucketId> take_fresh(PoolId pool);
 
@@ -125,7 +126,7 @@ class PendingSet {
  private:
   struct InPool {
     std::vector<RequirementId> requirements;
-    std::map<QueueId, WaitingQueue> queues;
+    std::vector<WaitingQueue> queues;
     std::vector<BucketId> fresh;
     std::map<PoolId, std::int64_t> after;  // pools that requirements here would rather have
   };

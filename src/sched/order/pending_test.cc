@@ -110,9 +110,7 @@ TEST_F(Waiting, AQueueKnowsTheHeadsOfItsBucketsInOrder) {
   const auto heads = [&] {
     std::vector<std::size_t> out;
     const auto& queues = set.queues_in(kA);
-    if (const auto it = queues.find(kQueue); it != queues.end()) {
-      for (const Head& head : it->second.heads) out.push_back(head.key.workload.index());
-    }
+    for (const Head& head : queues[kQueue.index()].heads) out.push_back(head.key.workload.index());
     EXPECT_TRUE(set.heads_agree());
     return out;
   };
@@ -129,7 +127,6 @@ TEST_F(Waiting, AQueueKnowsTheHeadsOfItsBucketsInOrder) {
   set.remove(large, kQueue, kA, entry(8, 2));
   set.remove(small, kQueue, kA, entry(9, 4));
   EXPECT_TRUE(heads().empty());
-  EXPECT_TRUE(set.queues_in(kA).empty());
 }
 
 TEST_F(Waiting, PoolsComeAfterThoseThatAreRatherHad) {  // 6.1.a

@@ -135,9 +135,11 @@ void QueueTree::rebuild_order() {
     }
   }
   order_ = roots_;
+  for (const QueueId root : roots_) get(root).depth = 0;
   for (std::size_t i = 0; i < order_.size(); ++i) {
-    const auto& children = get(order_[i]).children;
-    order_.insert(order_.end(), children.begin(), children.end());
+    const QueueState& q = get(order_[i]);
+    for (const QueueId child : q.children) get(child).depth = q.depth + 1;
+    order_.insert(order_.end(), q.children.begin(), q.children.end());
   }
 }
 

@@ -26,6 +26,7 @@ struct QueueState {
   std::vector<QueueId> children;
   std::int64_t created = 0;  // order of creation: lower is older
   std::int64_t workloads = 0;
+  std::int32_t depth = 0;  // 0: top level
   bool alive = false;
 };
 
