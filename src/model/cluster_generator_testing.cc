@@ -92,6 +92,7 @@ class Generator {
   PoolSpec pool(std::string pool_name) {
     PoolSpec p;
     p.name = std::move(pool_name);
+    p.consolidate = !chance(3);
     p.gpu_strategy = chance(2) ? Strategy::kSpread : Strategy::kBinpack;
     p.cpu_strategy = chance(2) ? Strategy::kSpread : Strategy::kBinpack;
     if (chance(2)) p.exchange_rates["own"] = rng_.between(1, 5000);

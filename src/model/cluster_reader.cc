@@ -114,6 +114,7 @@ void read_pool(const Value& value, ClusterDraft& draft, Findings& findings) {
     pool.aging_interval = aging.duration("interval", kRequired).value_or(Duration{0});
     pool.aging_max = aging.int32("max", 0, 1'000'000'000, kRequired).value_or(0);
   }
+  pool.consolidate = in.boolean("consolidate").value_or(true);
   draft.cluster.pools.push_back(std::move(pool));
   draft.places.pools.push_back(&value);
 }

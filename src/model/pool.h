@@ -31,6 +31,7 @@ struct PoolSpec {
   // `aging_max`; interval 0 is off.
   Duration aging_interval{0};
   std::int32_t aging_max = 0;
+  bool consolidate = true;  // 7.3: running tasks may be moved; never where GPUs are spread
 
   friend bool operator==(const PoolSpec&, const PoolSpec&) = default;
 };

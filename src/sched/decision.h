@@ -1,5 +1,7 @@
 // Decisions: everything the scheduling core ever says. Engines carry them out; a decision is final
-// for the core's own state the moment it is returned.
+// for the core's own state the moment it is returned. What a stopped task held is given to others
+// at once: an engine starts a task when what it holds was really released, which takes as long as
+// the notice and grace of those before it (7.8).
 #pragma once
 
 #include <cstdint>
@@ -53,12 +55,17 @@ struct Started {
 enum class StopCause : std::uint8_t {
   kShrunk,      // 8.1: the role's count was lowered
   kNodeShrunk,  // the node no longer has what the task holds; the task waits again
+  kReclaimed,   // 7.1: for a workload of another queue; the task waits again
+  kPreempted,   // 7.2: for one of the same queue with higher priority; the task waits again
+  kMoved,       // 7.3: it starts again elsewhere in the same decision
 };
 
 struct Stopped {
   WorkloadId workload;
   StopCause cause = StopCause::kShrunk;
   std::vector<std::pair<std::int32_t, std::int32_t>> tasks;  // (role, index)
+  WorkloadId claimant;                                       // rule 7: for whom
+  std::string text;                                          // rule 7: why, with the numbers (10.3)
 };
 
 // 8.2: all completions succeeded, or the back-off limit was passed. Also every gang whose tasks

@@ -38,6 +38,11 @@ struct SchedulerOptions {
   std::uint64_t seed = 1;  // used by "random" only
   // Counted steps a gang placement may take before it gives up and says so (7.6).
   std::int64_t search_steps = 20'000;
+  // Rule 7. What a restart costs a task beside the work that it loses.
+  bool reclaim = true;
+  bool preempt = true;
+  bool consolidate = true;
+  Duration restart_cost = minutes(1);
 };
 
 class Scheduler {

@@ -11,7 +11,9 @@
 namespace fairlead::property {
 
 sched::Scheduler new_scheduler() {
-  auto scheduler = sched::Scheduler::create();
+  sched::SchedulerOptions options;
+  options.reclaim = options.preempt = options.consolidate = false;
+  auto scheduler = sched::Scheduler::create(options);
   FAIRLEAD_CHECK(scheduler.has_value(), "the default options are legal");
   return std::move(*scheduler);
 }

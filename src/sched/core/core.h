@@ -3,6 +3,7 @@
 // events.cc    takes deltas            nodes.cc     nodes and pools coming, changing, leaving
 // progress.cc  tasks starting, ending  wants.cc     what a workload waits for next, and its demand
 // decide.cc    one decision            pass.cc      the service order over one pool
+// take_back.cc reclaim, preempt, move
 // explain.cc   why a workload waits    views.cc     read-only views    verify.cc  invariants
 //
 // Invariant (I11): everything kept incrementally equals a rebuild from the tasks; verify() checks.
@@ -16,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "sched/evict/taker.h"
 #include "sched/order/gates.h"
 #include "sched/order/pending.h"
 #include "sched/order/service_order.h"
@@ -41,6 +43,13 @@ struct PoolCore {
   std::uint64_t charge_version = 0;   // rises when a least charge may have changed
   bool share_dirty = true;
   bool full_pass = true;  // something may have become possible; else only fresh buckets are tried
+  // Rule 7: whether claims are to be looked at; what tells one state of the victims from the next;
+  // when the first of those that are protected yet is not any more.
+  bool claims_due = false;
+  std::uint64_t claims_version = 0;
+  Instant unprotected_at = kNever;
+  bool some_queue_is_above_its_share = false;
+  std::unique_ptr<Victims> victims;  // while claims are looked at
 
   PoolState& state() { return placement->state; }
   const PoolState& state() const { return placement->state; }
@@ -129,6 +138,7 @@ class Core {
   Result<void> on(const WorkloadRequeued& e);
   Result<void> on(const StartRefused& e);
   void note_held(PoolId pool, QueueId queue);
+  void count_preemptible(const WorkloadRecord& w, std::int64_t tasks);
   void start_task(WorkloadId id, PoolId pool, TaskPlacement placement, bool non_preemptible);
   void stop_task(WorkloadId id, std::int32_t role, std::int32_t index, TaskState then);
   void stop_all(WorkloadId id);
@@ -176,6 +186,23 @@ class Core {
   bool within_gates(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
                     const GangRequest& request, const std::vector<TaskPlacement>& tasks);
 
+  bool serve_all();
+  bool claim_all();
+  bool above_share(const PoolCore& pool) const;
+
+  // take_back.cc
+  Duration protected_for(QueueId from, std::optional<Duration> QueueSpec::* what) const;
+  bool may_claim(PoolCore& pool, QueueId queue, const ResourceVector& demand, bool non_preemptible,
+                 std::int64_t priority);
+  bool free_in_all(const PoolCore& pool, const ResourceVector& demand) const;
+  Victims& victims(PoolCore& pool);
+  Attempt take_back(PoolCore& pool, BucketId bucket, WorkloadId id);
+  std::string eviction_text(const PoolCore& pool, TakeBack rule, const WorkloadRecord& victim,
+                            const WorkloadRecord& claimant) const;
+  bool unsay_start(const TaskRef& task);
+  void carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, RequirementId requirement,
+                 Taker::Outcome outcome);
+
   bool place_cheaper(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
                      const GangRequest& request, GangOutcome& outcome);
 
@@ -206,6 +233,12 @@ class Core {
   std::unique_ptr<Pass> pass_;
   std::int64_t placements_ = 0;
   std::int64_t attempts_ = 0;
+  std::vector<bool> done_;               // pools that had their pass in this decision, by PoolId
+  std::uint64_t outside_events_ = 0;     // that were applied
+  std::vector<QueueId> lost_something_;  // queues that the last served claim took from
+  std::int64_t claims_ = 0;              // searches for victims
+  std::int64_t served_claims_ = 0;       // that found them
+  std::int64_t evictions_ = 0;           // workloads stopped, whole or in part
 };
 
 }  // namespace fairlead::sched

@@ -34,43 +34,94 @@ void Core::divide(PoolCore& pool) {
         usage[r][q] = pool.usage.usage_ppb(now_, q, r);
     }
   }
+  ++pool.claims_version;
   queues_.divide(pool.state().id, pool.state().capacity, pool.state().spec.k_value_milli, usage);
+}
+
+// Starts what fits into free room. True: claims are to be looked at.
+bool Core::serve_all() {
+  // Beyond some number of fresh buckets a pass over all costs less than one over them.
+  constexpr std::size_t kMostFresh = 64;
+  struct Turn {
+    PoolId pool;
+    Pass::Scope scope;
+    std::vector<BucketId> fresh;
+  };
+  // 6.1.a: a pool comes after those that its workloads would rather have. Where these orders run in
+  // a circle, what was held back by that is tried at the end.
+  std::vector<Turn> again;
+  bool any = false;
+  done_.assign(pools_.size(), false);
+  for (const PoolId id : pending_.pool_order(pools_.size())) {
+    PoolCore& pool = *pools_[id.index()];
+    Turn turn{id, Pass::Scope::kFresh, pending_.take_fresh(id)};
+    if (pool.full_pass || turn.fresh.size() > kMostFresh) turn.scope = Pass::Scope::kAll;
+    pool.full_pass = false;
+    if (turn.scope == Pass::Scope::kAll || !turn.fresh.empty()) {
+      any = true;
+      pool.claims_due = true;
+      ensure_ordered(pool);
+      if (pass_->run(pool, turn.scope, turn.fresh, done_)) again.push_back(std::move(turn));
+    }
+    if (pool.unprotected_at <= now_) {
+      ++pool.claims_version;
+      pool.claims_due = any = true;
+    }
+    done_[id.index()] = true;
+  }
+  for (const Turn& turn : again)
+    pass_->run(*pools_[turn.pool.index()], turn.scope, turn.fresh, done_);
+  return any;
+}
+
+// Takes back what blocked workloads are entitled to (7). True if something was.
+bool Core::claim_all() {
+  const std::int64_t before = served_claims_;
+  if (!options_.reclaim && !options_.preempt && !options_.consolidate) return false;
+  for (const PoolId id : pending_.pool_order(pools_.size())) {
+    PoolCore& pool = *pools_[id.index()];
+    if (!std::exchange(pool.claims_due, false)) continue;
+    pool.unprotected_at = kNever;
+    if (pending_.requirements_in(id).empty()) continue;
+    ensure_ordered(pool);
+    divide(pool);
+    pool.some_queue_is_above_its_share = above_share(pool);
+    pass_->run(pool, Pass::Scope::kClaims, {}, done_);
+    pool.victims.reset();
+  }
+  return served_claims_ != before;
+}
+
+// Whether some queue holds more than its share of a resource that is not all its own.
+bool Core::above_share(const PoolCore& pool) const {
+  const PoolId id = pool.state().id;
+  for (const QueueId q : queues_.parents_first()) {
+    const QueueLedger& ledger = queues_.ledger(id, q);
+    for (std::size_t r = 0; r < ledger.allocated.size(); ++r) {
+      if (ledger.allocated[r] > ledger.fair_share[r] &&
+          queues_.entitlement(id, q, r).quota != kUnlimited) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 std::vector<Decision> Core::decide(Instant now) {
   FAIRLEAD_CHECK(now >= now_, "time does not go back");
   now_ = now;
   wake();
-  // Beyond some number of fresh buckets a pass over all costs less than one over them.
-  constexpr std::size_t kMostFresh = 64;
-  struct Turn {
-    PoolId pool;
-    bool all;
-    std::vector<BucketId> fresh;
-  };
-  // 6.1.a: a pool comes after those that its workloads would rather have. Where these orders run in
-  // a circle, what was held back by that is tried at the end.
-  std::vector<Turn> again;
-  std::vector<bool> done(pools_.size(), false);
   pass_->begin();
-  for (const PoolId id : pending_.pool_order(pools_.size())) {
-    PoolCore& pool = *pools_[id.index()];
-    Turn turn{id, pool.full_pass, pending_.take_fresh(id)};
-    turn.all = turn.all || turn.fresh.size() > kMostFresh;
-    pool.full_pass = false;
-    if (turn.all || !turn.fresh.empty()) {
-      ensure_ordered(pool);
-      if (pass_->run(pool, turn.all, turn.fresh, done)) again.push_back(std::move(turn));
-    }
-    done[id.index()] = true;
+  // What is taken back may leave room for others, and those it was taken from wait again.
+  while (serve_all() && claim_all()) {
   }
-  for (const Turn& turn : again) pass_->run(*pools_[turn.pool.index()], turn.all, turn.fresh, done);
   last_decided_ = now_;
   return std::exchange(decisions_, {});
 }
 
 Instant Core::next_wakeup() {
   Instant next = backing_off_.empty() ? kNever : backing_off_.top().first;
+  for (const auto& pool : pools_) next = std::min(next, pool->unprotected_at);
   if (gates_follow_time_) {
     for (const QueueId q : queues_.parents_first()) {
       if (queues_.leaf(q) && queues_.get(q).workloads > 0) {

@@ -81,6 +81,7 @@ Core::~Core() = default;
 Result<void> Core::apply(Instant now, const Event& event) {
   FAIRLEAD_CHECK(now >= now_, "time does not go back");
   now_ = now;
+  ++outside_events_;
   return std::visit([this](const auto& e) { return on(e); }, event);
 }
 
@@ -519,11 +520,21 @@ Result<void> Core::on(const WorkloadChanged& e) {
     }
   }
   withdraw_wants(id);
-  if (e.priority) w.priority = *e.priority;
+  if (e.priority && *e.priority != w.priority) {
+    std::int64_t preemptible = 0;
+    for (const RoleProgress& role : w.roles) {
+      preemptible += std::count_if(role.tasks.begin(), role.tasks.end(), [](const TaskSlot& t) {
+        return t.state == TaskState::kRunning && !t.non_preemptible;
+      });
+    }
+    if (preemptible > 0) count_preemptible(w, -preemptible);
+    w.priority = *e.priority;
+    if (preemptible > 0) count_preemptible(w, preemptible);
+  }
   if (e.order_key) w.order_key = *e.order_key;
   w.shape = shapes_.intern(spec, classes_);
   // 8.1: a lowered count gives back the highest task numbers.
-  Stopped stopped{id, StopCause::kShrunk, {}};
+  Stopped stopped{id, StopCause::kShrunk, {}, {}, {}};
   for (std::size_t r = 0; r < spec.roles.size() && !old_shape.independent; ++r) {
     auto& tasks = w.roles[r].tasks;
     for (std::size_t i = tasks.size(); i-- > static_cast<std::size_t>(spec.roles[r].count);) {

@@ -208,7 +208,8 @@ void Core::resettle(NodeId id, const std::vector<std::string>& old_devices) {
     slot.placement.cpus.clear();
     stop_task(ref.workload, ref.role, ref.index, TaskState::kPending);
     node.free = room;
-    decisions_.push_back(Stopped{ref.workload, StopCause::kNodeShrunk, {{ref.role, ref.index}}});
+    decisions_.push_back(
+        Stopped{ref.workload, StopCause::kNodeShrunk, {{ref.role, ref.index}}, {}, {}});
     after_change(ref.workload);
   }
 }

@@ -18,9 +18,11 @@ std::set<QueueId, Pass::ServedFirst>& Pass::siblings(QueueId q) {
 // Notes that the requirement has room, and until when; false if it has none.
 bool Pass::open(RequirementId id) {
   const PoolId pool = pool_->state().id;
-  const std::int64_t margin = core_.room_margin(*pool_, id);
-  if (margin < 0) return false;
-  due_.emplace(changed_nodes_ + margin + 1, id);
+  if (scope_ != Scope::kClaims) {
+    const std::int64_t margin = core_.room_margin(*pool_, id);
+    if (margin < 0) return false;
+    due_.emplace(changed_nodes_ + margin + 1, id);
+  }
   if (is_open(id)) return true;
   Requirement& requirement = core_.pending_.requirement(id);
   if (id.index() >= open_.size()) open_.resize(id.index() + 1);
@@ -76,6 +78,11 @@ bool Pass::can_start(QueueId leaf, const Head& head) {
     held_back_ = true;
     return false;
   }
+  if (scope_ == Scope::kClaims) {
+    return core_.pending_.bucket(head.bucket).claimed_at != pool_->claims_version &&
+           core_.may_claim(*pool_, leaf, requirement.demand, requirement.non_preemptible,
+                           core_.workloads_.get(head.key.workload).priority);
+  }
   const GateRequest gate{pool_->state().id, leaf, &requirement.demand, requirement.non_preemptible};
   return gates_open(core_.queues_, core_.resources_, gate, core_.now_, nullptr);
 }
@@ -89,7 +96,8 @@ void Pass::offer(BucketId id) {
   Place& leaf = place(bucket.queue);
   const Head head{*bucket.entries.begin(), id, bucket.requirement};
   if (leaf.from && head < *leaf.from) leaf.from = head;
-  if (!all_ && std::find(leaf.fresh.begin(), leaf.fresh.end(), id) == leaf.fresh.end())
+  if (scope_ == Scope::kFresh &&
+      std::find(leaf.fresh.begin(), leaf.fresh.end(), id) == leaf.fresh.end())
     leaf.fresh.push_back(id);
   moved_.push_back(bucket.queue);
 }
@@ -121,7 +129,7 @@ std::optional<Head> Pass::first_of_fresh(QueueId leaf) {
 // Finds what the leaf serves next.
 void Pass::settle(QueueId leaf) {
   Place& p = place(leaf);
-  p.head = all_ ? first_of_all(leaf) : first_of_fresh(leaf);
+  p.head = scope_ == Scope::kFresh ? first_of_fresh(leaf) : first_of_all(leaf);
   if (!p.head) return;
   const RequirementId id = p.head->requirement;
   if (id.index() >= served_by_.size()) served_by_.resize(id.index() + 1);
@@ -205,7 +213,13 @@ void Pass::follow_up_gates(QueueId leaf) {
 // `asked`: requirements of all that the started workload waited for. They may be gone, and their
 // ids those of others.
 void Pass::after_start(QueueId leaf, const std::vector<RequirementId>& asked) {
-  changed_nodes_ += std::ssize(std::get<Started>(core_.decisions_.back()).tasks);
+  if (scope_ == Scope::kClaims) {
+    // Whoever lost something is looked at again: it holds less, and waits.
+    for (const QueueId q : core_.lost_something_) moved_.push_back(q);
+    core_.lost_something_.clear();
+  } else {
+    changed_nodes_ += std::ssize(std::get<Started>(core_.decisions_.back()).tasks);
+  }
   close_what_ran_out();
   for (const RequirementId id : asked) {
     if (!is_open(id)) continue;
@@ -255,17 +269,17 @@ void Pass::offer_all() {
   }
 }
 
-bool Pass::run(PoolCore& pool, bool all, const std::vector<BucketId>& fresh,
+bool Pass::run(PoolCore& pool, Scope scope, const std::vector<BucketId>& fresh,
                const std::vector<bool>& done) {
   pool_ = &pool;
-  all_ = all;
+  scope_ = scope;
   done_ = &done;
   ++serial_;
   if (places_.size() < core_.queues_.size()) places_.resize(core_.queues_.size(), Place(this));
-  if (all) {
-    offer_all();
-  } else {
+  if (scope == Scope::kFresh) {
     for (const BucketId b : fresh) offer(b);
+  } else {
+    offer_all();
   }
   if (open_count_ > 0) core_.divide(pool);
   std::vector<RequirementId> asked;
@@ -279,7 +293,13 @@ bool Pass::run(PoolCore& pool, bool all, const std::vector<BucketId>& fresh,
     for (const Entry& entry : core_.workloads_.get(head.key.workload).entries)
       asked.push_back(entry.requirement);
     moved_.push_back(leaf);
-    switch (core_.attempt(pool, head.bucket, head.key.workload)) {
+    auto outcome = core_.attempt(pool, head.bucket, head.key.workload);
+    if (scope == Scope::kClaims && outcome != Core::Attempt::kStarted) {
+      outcome = core_.take_back(pool, head.bucket, head.key.workload);
+      if (outcome != Core::Attempt::kStarted)
+        core_.pending_.bucket(head.bucket).claimed_at = pool.claims_version;
+    }
+    switch (outcome) {
       case Core::Attempt::kStarted:
         after_start(leaf, asked);
         break;

@@ -33,11 +33,16 @@ class Pass {
     any_shut_ = false;
   }
 
-  // Tries all that waits for the pool, or only `fresh`: what came up since the last pass, which
-  // left nothing that could start. A workload is held back while a pool that it would rather have
+  enum class Scope : std::uint8_t {
+    kFresh,   // what came up since the last pass, which left nothing that could start
+    kAll,     // all that waits for the pool
+    kClaims,  // all that waits and may be entitled to take something back (7)
+  };
+
+  // Tries what waits for the pool. A workload is held back while a pool that it would rather have
   // has room for it and no pass behind it (`done`); true if that happened. Started tasks are added
   // to the core's decisions.
-  bool run(PoolCore& pool, bool all, const std::vector<BucketId>& fresh,
+  bool run(PoolCore& pool, Scope scope, const std::vector<BucketId>& fresh,
            const std::vector<bool>& done);
 
  private:
@@ -93,7 +98,7 @@ class Pass {
   Core& core_;
   PoolCore* pool_ = nullptr;
   const std::vector<bool>* done_ = nullptr;
-  bool all_ = false;
+  Scope scope_ = Scope::kAll;
   bool held_back_ = false;
   bool any_shut_ = false;  // a gate shut at a real charge
   std::uint64_t decision_ = 0;

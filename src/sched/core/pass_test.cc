@@ -124,7 +124,7 @@ namespace {
 class Twins {
  public:
   explicit Twins(std::uint64_t seed)
-      : rng_(seed), fast_(SchedulerOptions{}), plain_(SchedulerOptions{}), naive_(plain_) {}
+      : rng_(seed), fast_(free_room_only()), plain_(free_room_only()), naive_(plain_) {}
 
   void play() {
     set_up();
@@ -137,6 +137,11 @@ class Twins {
   }
 
  private:
+  static SchedulerOptions free_room_only() {
+    SchedulerOptions options;
+    options.reclaim = options.preempt = options.consolidate = false;
+    return options;
+  }
   std::int64_t below(std::int64_t n) {
     return static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(n)));
   }

@@ -37,6 +37,14 @@ void Core::note_held(PoolId pool_id, QueueId queue) {
   }
 }
 
+// 7.2: what a queue runs that a higher priority may take. Requires: w.pool is set.
+void Core::count_preemptible(const WorkloadRecord& w, std::int64_t tasks) {
+  auto& counts = queues_.ledger(w.pool, w.queue).preemptible_by_priority;
+  const auto it = counts.try_emplace(w.priority, 0).first;
+  it->second += tasks;
+  if (it->second == 0) counts.erase(it);
+}
+
 // Requires: the placement's room is taken from the node already.
 void Core::start_task(WorkloadId id, PoolId pool_id, TaskPlacement placement,
                       bool non_preemptible) {
@@ -46,6 +54,11 @@ void Core::start_task(WorkloadId id, PoolId pool_id, TaskPlacement placement,
   const TaskClass& task = classes_.get(shape.classes[static_cast<std::size_t>(placement.role)]);
   TaskSlot& slot = task_slot(w, placement.role, placement.index);
   FAIRLEAD_CHECK(slot.state == TaskState::kPending, "only a pending task starts");
+  if (w.running++ == 0) {
+    ++running_workloads_;
+    w.run_priority = static_cast<std::int32_t>(-minus_priority(w, pool_id));
+  }
+  w.pool = pool_id;
   slot.state = TaskState::kRunning;
   slot.non_preemptible = non_preemptible;
   slot.charge_gpu = gpu_charge(pool, task, placement);
@@ -55,6 +68,8 @@ void Core::start_task(WorkloadId id, PoolId pool_id, TaskPlacement placement,
   queues_.charge(pool_id, w.queue, amounts(task, slot.charge_gpu), 1, non_preemptible,
                  slot.cost_rate, now_);
   note_held(pool_id, w.queue);
+  if (!non_preemptible) count_preemptible(w, 1);
+  ++pool.claims_version;
   RoleProgress& progress = w.roles[static_cast<std::size_t>(placement.role)];
   ++progress.running;
   while (static_cast<std::size_t>(progress.first_pending) < progress.tasks.size() &&
@@ -63,8 +78,6 @@ void Core::start_task(WorkloadId id, PoolId pool_id, TaskPlacement placement,
     ++progress.first_pending;
   }
   slot.placement = std::move(placement);
-  if (w.running++ == 0) ++running_workloads_;
-  w.pool = pool_id;
   ++placements_;
 }
 
@@ -87,6 +100,9 @@ void Core::stop_task(WorkloadId id, std::int32_t role, std::int32_t index, TaskS
   queues_.charge(w.pool, w.queue, amounts(task, slot.charge_gpu), -1, slot.non_preemptible,
                  slot.cost_rate, now_);
   note_held(w.pool, w.queue);
+  if (!slot.non_preemptible) count_preemptible(w, -1);
+  ++where.claims_version;
+  ++pool.claims_version;
   pool.full_pass = true;  // gates may have opened
   pool.share_dirty = true;
   slot = TaskSlot{};
@@ -128,6 +144,7 @@ void Core::settle_minimum(WorkloadId id) {
       queues_.charge(w.pool, w.queue, amounts(task, slot.charge_gpu), -1, slot.non_preemptible,
                      slot.cost_rate, now_);
       slot.non_preemptible = counts;
+      count_preemptible(w, counts ? -1 : 1);
       queues_.charge(w.pool, w.queue, amounts(task, slot.charge_gpu), 1, slot.non_preemptible,
                      slot.cost_rate, now_);
       pools_[w.pool.index()]->full_pass = true;

@@ -47,6 +47,7 @@ Result<void> Core::verify() {
   }
   struct Held {
     ResourceVector allocated, non_preemptible, pending;
+    std::map<std::int32_t, std::int64_t> preemptible;
   };
   std::map<std::pair<PoolId, QueueId>, Held> held;
   std::size_t running = 0;
@@ -78,6 +79,7 @@ Result<void> Core::verify() {
           h.allocated.add(amounts(task, slot.charge_gpu));
           if (slot.non_preemptible) h.non_preemptible.add(amounts(task, slot.charge_gpu));
         }
+        if (!slot.non_preemptible) ++held[{w.pool, w.queue}].preemptible[w.priority];
       }
       if (role_running != w.roles[r].running)
         return differs("running tasks of " + w.name + " are miscounted");
@@ -102,6 +104,8 @@ Result<void> Core::verify() {
     for (const QueueId q : queues_.parents_first()) {
       const QueueLedger& l = queues_.ledger(p, q);
       const Held& h = held[{p, q}];
+      if (l.preemptible_by_priority != h.preemptible)
+        return differs("preemptible tasks of queue " + queues_.get(q).spec.name + " (I11)");
       if (!(l.allocated == h.allocated) || !(l.non_preemptible == h.non_preemptible) ||
           !(l.pending == h.pending)) {
         return differs("ledger of queue " + queues_.get(q).spec.name + " in pool " + pool_name(p) +

@@ -107,6 +107,9 @@ TEST_F(RoomChange, AddNodesIfNothingLessHelps) {
 TEST_F(RoomChange, DropARequiredLevel) {
   // Two racks of two nodes with one device each; one node of each rack is held. Two roles that want
   // one rack can have neither, but the two free nodes if they drop it.
+  PoolSpec pool;
+  pool.consolidate = false;
+  cluster.must(PoolDefined{pool});
   cluster.must(TopologyDefined{{"rack"}});
   for (int i = 0; i < 4; ++i) cluster.node("n" + std::to_string(i), 1, {i < 2 ? "r0" : "r1"});
   for (const char* node : {"n0", "n2"}) {

@@ -69,7 +69,12 @@ void PendingSet::add(RequirementId requirement_id, QueueId queue, PoolId pool, s
       of.position = where.requirements.size();
       where.requirements.push_back(requirement_id);
     }
-    bucket(it->second) = Bucket{queue, pool, requirement_id, of.buckets.size(), 0, {}};
+    Bucket fresh;
+    fresh.queue = queue;
+    fresh.pool = pool;
+    fresh.requirement = requirement_id;
+    fresh.position = of.buckets.size();
+    bucket(it->second) = std::move(fresh);
     of.buckets.push_back(it->second);
     ++r.buckets;
   }

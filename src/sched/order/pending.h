@@ -72,7 +72,8 @@ struct Bucket {
   QueueId queue;
   PoolId pool;
   RequirementId requirement;
-  std::size_t position = 0;   // among the buckets of its requirement in its pool
+  std::size_t position = 0;               // among the buckets of its requirement in its pool
+  std::uint64_t claimed_at = UINT64_MAX;  // pool's claims_version at the last search in vain
   std::uint64_t shut_in = 0;  // the last decision that met a shut gate at the real charge (Pass)
   std::set<EntryKey> entries;
 };

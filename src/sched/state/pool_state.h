@@ -49,6 +49,7 @@ class PoolState {
   std::size_t slot_count() const { return slots_.size(); }
   NodeState& node_at(std::uint32_t slot) { return nodes_[slots_[slot].index()]; }
   const NodeState& node_at(std::uint32_t slot) const { return nodes_[slots_[slot].index()]; }
+  const NodeState& node(NodeId node) const { return nodes_[node.index()]; }
   NodeId id_at(std::uint32_t slot) const { return slots_[slot]; }
   SlotRange all() const { return {0, static_cast<std::uint32_t>(slots_.size())}; }
 

@@ -37,6 +37,7 @@ struct QueueLedger {
   ResourceVector non_preemptible;  // the part of allocated that counts for 5.2
   ResourceVector pending;          // demand of what waits
   ResourceVector fair_share;
+  std::map<std::int32_t, std::int64_t> preemptible_by_priority;  // running tasks, of leaves
   // 5.4: what was used in the present budget period, GPU milli × ms and price × ms.
   Int128 budget_gpu = 0;
   Int128 budget_cost = 0;

@@ -228,6 +228,7 @@ Result<ReplayResult> replay_as_published(const std::vector<MuriJob>& jobs, std::
   JobNumbers numbers;
   for (std::uint32_t i = 0; i < trace.size(); ++i) numbers[trace[i].name] = i;
   sched::SchedulerOptions options;
+  options.reclaim = options.preempt = options.consolidate = false;  // as published
   options.placement = "firstfit";
   FAIRLEAD_ASSIGN(CoreDriver core, CoreDriver::create(cluster, options, numbers));
   return Published(trace, jobs, kind, std::move(core)).run(progress);

@@ -24,6 +24,7 @@ Result<PlacingCore> PlacingCore::create(const std::vector<OpenbNode>& nodes,
   std::vector<std::string> models;
   FragmentationMeter meter(meter_classes(mix, models));
   sched::SchedulerOptions options;
+  options.reclaim = options.preempt = options.consolidate = false;  // as published
   options.placement = policy;
   options.seed = seed;
   FAIRLEAD_ASSIGN(sched::Scheduler core, sched::Scheduler::create(options));

@@ -61,6 +61,8 @@ Result<ReplayEngine> ReplayEngine::create(const ClusterSpec& cluster,
   sched::SchedulerOptions core;
   core.placement = options.placement;
   core.seed = options.seed;
+  // The policy alone says who stops: jobs of a trace know no rule 7.
+  core.reclaim = core.preempt = core.consolidate = false;
   FAIRLEAD_ASSIGN(CoreDriver real, CoreDriver::create(full, core, *numbers));
   std::optional<CoreDriver> shadow;
   if (options.policy.preemptive()) {

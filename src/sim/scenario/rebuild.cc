@@ -46,7 +46,10 @@ WorkloadEntry entry_of(const sched::WorkloadView& view, const WorkloadSpec& spec
 std::vector<std::string> audit_rest(const sched::Scheduler& core,
                                     const sched::SchedulerOptions& options, const Symbols& symbols,
                                     Instant now) {
-  auto copy = sched::Scheduler::create(options);
+  // What rule 7 may take depends on when things started, which a new core does not know.
+  sched::SchedulerOptions free_room_only = options;
+  free_room_only.reclaim = free_room_only.preempt = free_room_only.consolidate = false;
+  auto copy = sched::Scheduler::create(free_room_only);
   if (!copy) return {};
   std::vector<std::string> complaints;
   const auto tell = [&](const sched::Event& event) {

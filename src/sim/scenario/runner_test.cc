@@ -63,7 +63,7 @@ TEST(ScenarioRun, CountsAnEventThatIsTurnedAwayUnlessItWasExpected) {
 TEST(ScenarioRun, DecidesOncePerBlock) {
   const char* text =
       "cluster 1 node, 1 gpu\n"
-      "submit low gpu=1 priority=1\n"
+      "submit low gpu=1 priority=1 non-preemptible\n"
       "%s"
       "submit high gpu=1 priority=9\n"
       "expect %s running\n";

@@ -1,0 +1,257 @@
+// Taking back (rule 7): what blocked claimants are entitled to, found by evict/ and done here.
+#include <algorithm>
+
+#include "base/check.h"
+#include "sched/core/core.h"
+#include "sched/explain/text.h"
+
+namespace fairlead::sched {
+namespace {
+
+StopCause cause_of(TakeBack rule) {
+  switch (rule) {
+    case TakeBack::kReclaim:
+      return StopCause::kReclaimed;
+    case TakeBack::kPreempt:
+      return StopCause::kPreempted;
+    case TakeBack::kConsolidate:
+      break;
+  }
+  return StopCause::kMoved;
+}
+
+}  // namespace
+
+// 7.4: the nearest queue upwards that says how long what runs is left alone.
+Duration Core::protected_for(QueueId from, std::optional<Duration> QueueSpec::* what) const {
+  for (QueueId q = from; q.valid(); q = queues_.get(q).parent) {
+    if (const auto& own = queues_.get(q).spec.*what) return *own;
+  }
+  return Duration{0};
+}
+
+// Whether a search for victims can lead anywhere, by what is cheap to know.
+bool Core::may_claim(PoolCore& pool, QueueId queue, const ResourceVector& demand,
+                     bool non_preemptible, std::int64_t priority) {
+  const PoolId id = pool.state().id;
+  // Windows and budgets (5.4) stand before claims too. Limits need not: what is taken back below
+  // them counts no more.
+  const ResourceVector nothing;
+  const GateRequest gate{id, queue, &nothing, false};
+  if (!gates_open(queues_, resources_, gate, now_, nullptr)) return false;
+  for (QueueId q = queue; non_preemptible && q.valid(); q = queues_.get(q).parent) {
+    const QueueLedger& ledger = queues_.ledger(id, q);
+    for (std::size_t r = 0; r < demand.size(); ++r) {
+      const std::int64_t quota = queues_.entitlement(id, q, r).quota;
+      if (quota != kUnlimited && ledger.non_preemptible[r] + demand[r] > quota && demand[r] > 0)
+        return false;
+    }
+  }
+  if (options_.preempt) {
+    const auto& running = queues_.ledger(id, queue).preemptible_by_priority;
+    if (!running.empty() && running.begin()->first < priority) return true;
+  }
+  if (options_.reclaim && pool.some_queue_is_above_its_share &&
+      ShareGuard(queues_, id, queue, demand).entitled()) {
+    return true;
+  }
+  return options_.consolidate && free_in_all(pool, demand);
+}
+
+// Whether the pool as a whole has that much free: then it is only scattered (7.3).
+bool Core::free_in_all(const PoolCore& pool, const ResourceVector& demand) const {
+  const PoolSpec& spec = pool.state().spec;
+  if (!spec.consolidate || spec.gpu_strategy == Strategy::kSpread) return false;
+  return demand[kGpuResource] > 0 && pool.state().free_milli(pool.state().all()) > 0 &&
+         pool.state().free_milli(pool.state().all()) >= demand[kGpuResource];
+}
+
+Victims& Core::victims(PoolCore& pool) {
+  if (!pool.victims) {
+    pool.victims = std::make_unique<Victims>(pool.state(), workloads_, shapes_, classes_, now_,
+                                             options_.restart_cost);
+  }
+  return *pool.victims;
+}
+
+Core::Attempt Core::take_back(PoolCore& pool, BucketId bucket_id, WorkloadId id) {
+  ++claims_;
+  const Bucket& bucket = pending_.bucket(bucket_id);
+  Requirement& requirement = pending_.requirement(bucket.requirement);
+  const ResourceVector demand = demand_in(requirement, bucket.pool);
+  const WorkloadRecord& w = workloads_.get(id);
+  const PoolId pool_id = pool.state().id;
+  const QueueId queue = bucket.queue;
+  GangRequest request = request_for(pool, w, requirement);
+  request.range = ranges_for(pool, w, shapes_.get(w.shape)).front();
+  const GateRequest gate{pool_id, queue, &demand, requirement.non_preemptible};
+  const bool varies =
+      std::any_of(requirement.needs.begin(), requirement.needs.end(),
+                  [&](const auto& need) { return charge_varies(pool, need.first); });
+  Claim claim;
+  claim.workload = id;
+  claim.queue = queue;
+  claim.priority = w.priority;
+  claim.request = &request;
+  for (QueueId q = queue; q.valid(); q = queues_.get(q).parent) {
+    for (std::size_t r = 0; r < demand.size(); ++r) {
+      const Entitlement& e = queues_.entitlement(pool_id, q, r);
+      const std::int64_t with = queues_.ledger(pool_id, q).allocated[r] + demand[r];
+      if (demand[r] > 0 && e.limit != kUnlimited && with > e.limit) claim.behind_gates.add(r);
+    }
+  }
+  const SlotRange range = request.range;
+  claim.place = [&] {
+    GangOutcome outcome;
+    if (!gates_open(queues_, resources_, gate, now_, nullptr)) return outcome;
+    outcome = place(pool, w, request);
+    request.range = range;
+    if (outcome.verdict == GangVerdict::kPlaced && varies &&
+        !within_gates(pool, w, requirement, request, outcome.tasks)) {
+      GangPlacer::release(*pool.placement, request, outcome.tasks);
+      outcome = GangOutcome{GangVerdict::kNoDomain, {}};
+    }
+    return outcome;
+  };
+  claim.release = [&](const std::vector<TaskPlacement>& tasks) {
+    GangPlacer::release(*pool.placement, request, tasks);
+  };
+  const ShareGuard guard(queues_, pool_id, queue, demand);
+  std::vector<TakeBack> rules;
+  const bool scattered =
+      options_.consolidate && claim.behind_gates.empty() && free_in_all(pool, demand);
+  if (scattered) rules.push_back(TakeBack::kConsolidate);
+  if (options_.reclaim && guard.entitled()) rules.push_back(TakeBack::kReclaim);
+  if (options_.preempt) rules.push_back(TakeBack::kPreempt);
+  for (const TakeBack rule : rules) {
+    const auto untouchable = [&](const VictimUnit& unit) {
+      const WorkloadRecord& victim = workloads_.get(unit.workload);
+      if (victim.evicted_in == outside_events_ || !victim.alive || victim.running == 0) return true;
+      Duration kept = protected_for(unit.queue, &QueueSpec::preempt_min_runtime);
+      if (rule != TakeBack::kPreempt) {
+        const Duration against =
+            protected_for(guard.compared(unit.queue), &QueueSpec::reclaim_min_runtime);
+        kept = rule == TakeBack::kReclaim ? against : std::max(kept, against);
+      }
+      if (unit.started + kept <= now_) return false;
+      pool.unprotected_at = std::min(pool.unprotected_at, unit.started + kept);
+      return true;
+    };
+    Taker taker(*pool.placement, queues_, now_, victims(pool), workloads_, shapes_, classes_,
+                options_.search_steps);
+    Taker::Outcome outcome = taker.find(rule, claim, &guard, untouchable);
+    if (outcome.answer != Taker::Answer::kFound) continue;
+    carry_out(pool, rule, id, bucket.requirement, std::move(outcome));
+    return Attempt::kStarted;
+  }
+  return Attempt::kGateShut;
+}
+
+// 10.3
+std::string Core::eviction_text(const PoolCore& pool, TakeBack rule, const WorkloadRecord& victim,
+                                const WorkloadRecord& claimant) const {
+  const auto& name = [&](QueueId q) { return queues_.get(q).spec.name; };
+  const auto holds = [&](QueueId q) {
+    const QueueLedger& ledger = queues_.ledger(pool.state().id, q);
+    return amount_text("gpu", ledger.allocated[kGpuResource]) + ", its share is " +
+           amount_text("gpu", ledger.fair_share[kGpuResource]);
+  };
+  switch (rule) {
+    case TakeBack::kReclaim: {
+      const QueueId compared =
+          ShareGuard(queues_, pool.state().id, claimant.queue, {}).compared(victim.queue);
+      return "reclaimed for " + claimant.name + " of " + name(claimant.queue) + ": " +
+             name(compared) + " holds " + holds(compared) + "; " + name(claimant.queue) +
+             " holds " + holds(claimant.queue);
+    }
+    case TakeBack::kPreempt:
+      return "preempted by " + claimant.name + ": priority " + std::to_string(claimant.priority) +
+             " over " + std::to_string(victim.priority);
+    case TakeBack::kConsolidate:
+      break;
+  }
+  return "moved to make room for " + claimant.name + " in one piece";
+}
+
+// A task that started in this very decision did not start: true if it is so.
+bool Core::unsay_start(const TaskRef& task) {
+  const WorkloadRecord& w = workloads_.get(task.workload);
+  const TaskSlot& slot =
+      w.roles[static_cast<std::size_t>(task.role)].tasks[static_cast<std::size_t>(task.index)];
+  if (slot.started != now_) return false;
+  for (auto it = decisions_.rbegin(); it != decisions_.rend(); ++it) {
+    auto* started = std::get_if<Started>(&*it);
+    if (!started || started->workload != task.workload) continue;
+    const auto same = [&](const TaskPlacement& t) {
+      return t.role == task.role && t.index == task.index;
+    };
+    if (std::erase_if(started->tasks, same) == 0) continue;
+    if (started->tasks.empty()) decisions_.erase(std::next(it).base());
+    return true;
+  }
+  return false;
+}
+
+// Does for good what a search found: victims stop, the claimant starts, and what is moved starts
+// again elsewhere.
+void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, RequirementId requirement,
+                     Taker::Outcome outcome) {
+  const PoolId pool_id = pool.state().id;
+  const bool non_preemptible = pending_.requirement(requirement).non_preemptible;
+  const bool growth =
+      pending_.requirement(requirement).kind == EntryKind::kExtra ||
+      (pending_.requirement(requirement).role >= 0 && workloads_.get(claimant).running > 0);
+  std::vector<WorkloadId> victims;
+  for (const TaskRef& t : outcome.victims) {
+    if (std::find(victims.begin(), victims.end(), t.workload) == victims.end())
+      victims.push_back(t.workload);
+  }
+  std::vector<Stopped> stops;
+  for (const WorkloadId v : victims) {
+    stops.push_back({v,
+                     cause_of(rule),
+                     {},
+                     claimant,
+                     eviction_text(pool, rule, workloads_.get(v), workloads_.get(claimant))});
+    withdraw_wants(v);
+    lost_something_.push_back(workloads_.get(v).queue);
+  }
+  for (const TaskRef& t : outcome.victims) {
+    const auto at = std::find(victims.begin(), victims.end(), t.workload) - victims.begin();
+    if (!unsay_start(t)) stops[static_cast<std::size_t>(at)].tasks.emplace_back(t.role, t.index);
+    stop_task(t.workload, t.role, t.index, TaskState::kPending);
+  }
+  for (Stopped& stop : stops) {
+    if (stop.tasks.empty()) continue;
+    ++evictions_;
+    decisions_.emplace_back(std::move(stop));
+  }
+  withdraw_wants(claimant);
+  const auto class_of = [&](WorkloadId id, std::int32_t role) -> const TaskClass& {
+    return classes_.get(
+        shapes_.get(workloads_.get(id).shape).classes[static_cast<std::size_t>(role)]);
+  };
+  Started started{claimant, pool_id, growth, outcome.tasks};
+  for (TaskPlacement& t : outcome.tasks) {
+    pool.state().take(t.node, t, class_of(claimant, t.role));
+    start_task(claimant, pool_id, std::move(t), non_preemptible);
+  }
+  std::vector<Started> moved;
+  for (auto& move : outcome.moves) {
+    moved.push_back({move.workload, pool_id, false, move.tasks});
+    for (TaskPlacement& t : move.tasks) {
+      pool.state().take(t.node, t, class_of(move.workload, t.role));
+      start_task(move.workload, pool_id, std::move(t), false);
+    }
+  }
+  for (const WorkloadId v : victims) {
+    workloads_.get(v).evicted_in = outside_events_;
+    after_change(v);
+  }
+  refresh_wants(claimant);
+  for (Started& m : moved) decisions_.emplace_back(std::move(m));
+  decisions_.emplace_back(std::move(started));
+  ++served_claims_;
+}
+
+}  // namespace fairlead::sched

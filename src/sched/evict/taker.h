@@ -1,0 +1,146 @@
+// Finds what to take back so that a claimant can start: reclaim, preempt, consolidate (7.1 to 7.6).
+//
+// A search works on the nodes themselves: units are taken off, the claimant is placed by the same
+// placement as ever, and all is put back; the caller then does for good what was found.
+//
+// How: the fewest and cheapest. Of few units (kExhaustive) every legal set is looked at, least cost
+// first. Of more: nodes are opened one after the other, that which costs least per place gained
+// first, each by its cheapest set of units (exact for one node of up to kExhaustive units); then
+// units are added by cost until the claimant fits; then what is not needed is put back, dearest
+// first. "No" is proved if the claimant would not fit with all that may legally go removed, or if
+// every legal set was looked at; otherwise the answer says that the search ran out.
+//
+// Bound: against the best set, the cost found is exact up to kExhaustive units, and for a claimant
+// of one task on one node; for gangs of one class whose victims are single tasks it is at most the
+// best plus what the dearest opened node costs.
+// Cost: O(units) per claim to know what is legal, + O(log nodes) per node opened, + the placement.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "sched/evict/share_guard.h"
+#include "sched/evict/victims.h"
+#include "sched/place/gang.h"
+#include "sched/place/placement_pool.h"
+
+namespace fairlead::sched {
+
+enum class TakeBack : std::uint8_t {
+  kReclaim,      // 7.1
+  kPreempt,      // 7.2
+  kConsolidate,  // 7.3
+};
+
+struct Claim {
+  WorkloadId workload;
+  QueueId queue;
+  std::int32_t priority = 0;
+  const GangRequest* request = nullptr;  // what it needs, of which roles
+  ResourceSet behind_gates;              // what it lacks because a limit is reached (5.1)
+  // Places the claimant if its gates are open, or says why not; and puts it back.
+  std::function<GangOutcome()> place;
+  std::function<void(const std::vector<TaskPlacement>&)> release;
+};
+
+// Whether a unit is out of reach for a reason of its own: protected (7.4), or taken already since
+// the last outside event (7.7).
+using Untouchable = std::function<bool(const VictimUnit&)>;
+
+class Taker {
+ public:
+  static constexpr std::size_t kExhaustive = 10;
+
+  enum class Answer : std::uint8_t { kFound, kProvedNone, kRanOut };
+  struct Outcome {
+    Answer answer = Answer::kProvedNone;
+    std::vector<TaskRef> victims;      // in the order in which they were chosen
+    std::vector<TaskPlacement> tasks;  // of the claimant
+    struct Move {                      // 7.3: where a victim goes
+      WorkloadId workload;
+      std::vector<TaskPlacement> tasks;
+    };
+    std::vector<Move> moves;
+  };
+
+  Taker(PlacementPool& pool, QueueTree& queues, Instant now, const Victims& victims,
+        const WorkloadTable& workloads, const Shapes& shapes, const TaskClasses& classes,
+        std::int64_t steps)
+      : pool_(pool),
+        queues_(queues),
+        now_(now),
+        victims_(victims),
+        workloads_(workloads),
+        shapes_(shapes),
+        classes_(classes),
+        steps_left_(steps) {}
+
+  // Nothing has changed when it returns. `guard` is asked for kReclaim only.
+  Outcome find(TakeBack rule, const Claim& claim, const ShareGuard* guard,
+               const Untouchable& untouchable);
+
+ private:
+  using Id = Victims::Id;
+  struct Opening {  // units that make room for more tasks on one node
+    std::vector<Id> units;
+    Int128 cost = 0;
+    std::int32_t gain = 0;
+  };
+
+  void prepare();
+  ResourceSet lacking_on(std::uint32_t slot);
+  ResourceVector rest_of(const VictimUnit& unit, Int128& cost) const;
+  bool legal(Id id);
+  bool may_add(Id id);
+  void add(Id id);
+  void remove_last();
+  void remove(Id id);
+  void clear();
+  std::optional<GangOutcome> try_place();
+  bool one_class() const;
+  Opening open(std::uint32_t slot);
+  bool open_nodes(Outcome& out);
+  bool add_by_cost(Outcome& out);
+  bool look_at_all(Outcome& out);
+  void look_from(std::size_t next, Outcome& out);
+  void put_back_what_is_not_needed(Outcome& out);
+  bool accept(const GangOutcome& placed, Outcome& out);
+  bool move_all(Outcome& out);
+
+  PlacementPool& pool_;
+  QueueTree& queues_;
+  Instant now_;
+  const Victims& victims_;
+  const WorkloadTable& workloads_;
+  const Shapes& shapes_;
+  const TaskClasses& classes_;
+  std::int64_t steps_left_;
+
+  TakeBack rule_ = TakeBack::kReclaim;
+  const Claim* claim_ = nullptr;
+  const ShareGuard* guard_ = nullptr;
+  const Untouchable* untouchable_ = nullptr;
+  std::vector<Id> legal_;                               // by cost
+  std::vector<std::uint8_t> is_legal_;                  // by unit
+  std::vector<ResourceSet> lacking_;                    // by unit, of the legal ones
+  std::vector<std::optional<ResourceSet>> lacking_at_;  // by slot, as far as asked
+  std::vector<std::int32_t> spares_left_;
+  struct Chosen {
+    Id unit;
+    std::vector<TaskRef> tasks;  // those that were not chosen before
+    ResourceVector amounts;
+    Int128 cost = 0;
+  };
+  std::vector<Chosen> chosen_;
+  std::map<WorkloadId, std::pair<ResourceVector, Int128>> chosen_of_;  // amounts, cost
+  std::set<TaskRef> off_;  // tasks that are taken off their nodes
+  Int128 cost_ = 0;
+  Int128 best_cost_ = 0;
+  bool found_ = false;
+};
+
+}  // namespace fairlead::sched

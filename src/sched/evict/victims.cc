@@ -1,0 +1,102 @@
+#include "sched/evict/victims.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace fairlead::sched {
+
+Int128 disruption(const TaskSlot& slot, const TaskClass& task, const WorkloadRecord& w, Instant now,
+                  Duration restart_cost) {
+  const Instant saved = std::max(slot.started, w.checkpoint);
+  const std::int64_t lost = std::max<std::int64_t>(0, (now - saved).ms) + restart_cost.ms;
+  const std::int64_t size = slot.charge_gpu + task.cpu / 64 + 1;
+  return Int128{lost} * size * (1 + std::max(0, w.priority));
+}
+
+Victims::Victims(const PoolState& pool, const WorkloadTable& workloads, const Shapes& shapes,
+                 const TaskClasses& classes, Instant now, Duration restart_cost)
+    : pool_(pool), classes_(classes), now_(now), restart_cost_(restart_cost) {
+  std::set<WorkloadId> seen;
+  for (std::uint32_t slot = 0; slot < pool.slot_count(); ++slot) {
+    for (const TaskRef& task : pool.node_at(slot).tasks) seen.insert(task.workload);
+  }
+  for (const WorkloadId id : seen) {
+    const WorkloadRecord& w = workloads.get(id);
+    if (w.pool == pool.id) collect(id, w, shapes.get(w.shape));
+  }
+  by_cost_.resize(units_.size());
+  std::iota(by_cost_.begin(), by_cost_.end(), 0);
+  std::sort(by_cost_.begin(), by_cost_.end(), [&](Id a, Id b) {
+    if (units_[a].cost != units_[b].cost) return units_[a].cost < units_[b].cost;
+    const std::int64_t first = workloads.get(units_[a].workload).sequence;
+    const std::int64_t second = workloads.get(units_[b].workload).sequence;
+    return first != second ? first > second : a > b;
+  });
+  at_.resize(pool.slot_count());
+  for (const Id id : by_cost_) {
+    const std::vector<std::uint32_t>& slots = units_[id].slots;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (std::find(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(i), slots[i]) ==
+          slots.begin() + static_cast<std::ptrdiff_t>(i)) {
+        at_[slots[i]].push_back(id);
+      }
+    }
+  }
+}
+
+void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape) {
+  if (shape.preemptibility == Preemptibility::kNonPreemptible) return;
+  VictimUnit rest;
+  rest.workload = id;
+  rest.queue = w.queue;
+  rest.priority = std::max(w.priority, w.run_priority);
+  rest.whole = true;
+  rest.started = kNever;
+  bool all_here = true;
+  for (std::size_t r = 0; r < w.roles.size(); ++r) {
+    const RoleSpec& role = shape.roles[r];
+    const RoleProgress& progress = w.roles[r];
+    const std::int32_t minimum = shape.independent ? 0 : std::max(0, role.min - progress.succeeded);
+    // A segment grows and shrinks as one; the rare gang that has some goes whole.
+    const std::int32_t beyond = role.segment_size > 0 ? 0 : progress.running - minimum;
+    std::int32_t spare = -1;
+    if (beyond > 0) {
+      spare = static_cast<std::int32_t>(spares_.size());
+      spares_.push_back(beyond);
+    }
+    const TaskClass& task = classes_.get(shape.classes[r]);
+    for (std::size_t i = 0; i < progress.tasks.size(); ++i) {
+      const TaskSlot& slot = progress.tasks[i];
+      if (slot.state != TaskState::kRunning) continue;
+      VictimUnit one;
+      one.workload = id;
+      one.queue = w.queue;
+      one.priority = rest.priority;
+      one.tasks = {{id, static_cast<std::int32_t>(r), static_cast<std::int32_t>(i)}};
+      one.amounts.at(kGpuResource) = slot.charge_gpu;
+      one.amounts.at(kCpuResource) = task.cpu;
+      one.amounts.at(kMemoryResource) = task.memory;
+      for (const auto& [resource, amount] : task.extended) one.amounts.at(resource) = amount;
+      one.cost = disruption(slot, task, w, now_, restart_cost_);
+      one.started = slot.started;
+      one.spare = spare;
+      const NodeState& node = pool_.node(slot.placement.node);
+      const std::uint32_t where = node.pool == pool_.id ? node.slot : UINT32_MAX;
+      all_here = all_here && where != UINT32_MAX;
+      one.slots = {where};
+      rest.tasks.push_back(one.tasks.front());
+      rest.slots.push_back(where);
+      rest.amounts.add(one.amounts);
+      rest.cost += one.cost;
+      rest.started = std::min(rest.started, one.started);
+      if (spare >= 0 && where != UINT32_MAX) units_.push_back(std::move(one));
+    }
+  }
+  // 5.3: the minimum of a semi-preemptible gang stays.
+  const bool minimum_goes = shape.preemptibility == Preemptibility::kPreemptible;
+  if (minimum_goes && !shape.independent && all_here && !rest.tasks.empty())
+    units_.push_back(std::move(rest));
+}
+
+}  // namespace fairlead::sched
