@@ -1,6 +1,6 @@
-// One event to its decisions, a pass over all that waits, and memory, at the scale that the design names: 10,000
-// nodes of 8 devices, all held; 100,000 pending workloads; 1,000 queues under 20 departments; 50
-// request shapes. One site serves all; every benchmark leaves it full and at rest.
+// One event to its decisions, a pass over all that waits, and memory, at the scale that the design
+// names: 10,000 nodes of 8 devices, all held; 100,000 pending workloads; 1,000 queues under 20
+// departments; 50 request shapes. One site serves all; every benchmark leaves it full and at rest.
 #include <benchmark/benchmark.h>
 
 #include "samples.h"

@@ -153,6 +153,10 @@ void Site::tell(const sched::Event& event) {
 std::int64_t Site::decide() {
   std::int64_t count = 0;
   for (const sched::Decision& decision : scheduler_->decide(now_)) {
+    if (const auto* stopped = std::get_if<sched::Stopped>(&decision)) {
+      std::erase(running_, scheduler_->workload_name(stopped->workload));
+      continue;
+    }
     const auto* started = std::get_if<sched::Started>(&decision);
     if (!started) continue;
     ++count;

@@ -47,9 +47,18 @@ struct PoolCore {
   // when the first of those that are protected yet is not any more.
   bool claims_due = false;
   std::uint64_t claims_version = 0;
+  std::uint64_t claims_seen = UINT64_MAX;  // when all claims were looked at
+  std::vector<BucketId> fresh_claims;      // what came up since
+  std::int64_t takeable_gpu = 0;           // at most, of all queues
   Instant unprotected_at = kNever;
-  bool some_queue_is_above_its_share = false;
-  std::unique_ptr<Victims> victims;  // while claims are looked at
+  std::vector<QueueId> losers;  // queues that may lose something to others
+  // What claims turn to, while claims are looked at: that of all losers, and by queue its own.
+  struct Herd {
+    std::unique_ptr<Victims> victims;
+    std::unique_ptr<Taker> taker;
+  };
+  Herd of_losers;
+  std::map<QueueId, Herd> of_queue;
 
   PoolState& state() { return placement->state; }
   const PoolState& state() const { return placement->state; }
@@ -139,6 +148,8 @@ class Core {
   Result<void> on(const StartRefused& e);
   void note_held(PoolId pool, QueueId queue);
   void count_preemptible(const WorkloadRecord& w, std::int64_t tasks);
+  std::int64_t smallest_unit(const WorkloadRecord& w) const;
+  void count_smallest_unit(WorkloadRecord& w);
   void start_task(WorkloadId id, PoolId pool, TaskPlacement placement, bool non_preemptible);
   void stop_task(WorkloadId id, std::int32_t role, std::int32_t index, TaskState then);
   void stop_all(WorkloadId id);
@@ -188,14 +199,34 @@ class Core {
 
   bool serve_all();
   bool claim_all();
-  bool above_share(const PoolCore& pool) const;
 
   // take_back.cc
   Duration protected_for(QueueId from, std::optional<Duration> QueueSpec::* what) const;
-  bool may_claim(PoolCore& pool, QueueId queue, const ResourceVector& demand, bool non_preemptible,
-                 std::int64_t priority);
+  // Whether a claim of a requirement can lead anywhere, whoever makes it.
+  struct Chances {
+    bool movable = false;
+    bool reclaimable = false;
+  };
+  Chances chances(const PoolCore& pool, RequirementId id);
+  // What is the same for all claims of a queue.
+  struct Standing {
+    bool gates_open = false;           // windows and budgets (5.4)
+    std::int64_t lowest_priority = 0;  // of what it runs and may lose; INT64_MAX if nothing
+    std::int64_t gpu_below_share = 0;  // what it may reclaim at most
+  };
+  Standing standing(PoolCore& pool, QueueId queue);
+  bool within_non_preemptible_quota(const PoolCore& pool, QueueId queue,
+                                    const ResourceVector& demand, bool non_preemptible) const;
   bool free_in_all(const PoolCore& pool, const ResourceVector& demand) const;
-  Victims& victims(PoolCore& pool);
+  bool may_move(const PoolCore& pool, RequirementId id, const ResourceVector& demand);
+  bool runs_below(PoolId pool, QueueId queue, std::int64_t priority) const;
+  std::int64_t takeable_gpu(PoolId pool, QueueId queue) const;
+  bool one_to_one(const PoolCore& pool) const;
+  bool surely_too_little(const PoolCore& pool, QueueId queue, const GangRequest& request) const;
+  std::vector<QueueId> losers(const PoolCore& pool) const;
+  PoolCore::Herd herd(PoolCore& pool, const std::vector<WorkloadId>& ids);
+  Taker* taker(PoolCore& pool, TakeBack rule, QueueId queue, const GangRequest& request,
+               PoolCore::Herd& own);
   Attempt take_back(PoolCore& pool, BucketId bucket, WorkloadId id);
   std::string eviction_text(const PoolCore& pool, TakeBack rule, const WorkloadRecord& victim,
                             const WorkloadRecord& claimant) const;
@@ -235,6 +266,7 @@ class Core {
   std::int64_t attempts_ = 0;
   std::vector<bool> done_;               // pools that had their pass in this decision, by PoolId
   std::uint64_t outside_events_ = 0;     // that were applied
+  bool some_min_runtime_ = false;        // some queue protects what started lately (7.4)
   std::vector<QueueId> lost_something_;  // queues that the last served claim took from
   std::int64_t claims_ = 0;              // searches for victims
   std::int64_t served_claims_ = 0;       // that found them

@@ -34,8 +34,9 @@ void Core::divide(PoolCore& pool) {
         usage[r][q] = pool.usage.usage_ppb(now_, q, r);
     }
   }
-  ++pool.claims_version;
-  queues_.divide(pool.state().id, pool.state().capacity, pool.state().spec.k_value_milli, usage);
+  const bool changed = queues_.divide(pool.state().id, pool.state().capacity,
+                                      pool.state().spec.k_value_milli, usage);
+  if (changed) ++pool.claims_version;
 }
 
 // Starts what fits into free room. True: claims are to be looked at.
@@ -60,8 +61,10 @@ bool Core::serve_all() {
     if (turn.scope == Pass::Scope::kAll || !turn.fresh.empty()) {
       any = true;
       pool.claims_due = true;
+      pool.fresh_claims.insert(pool.fresh_claims.end(), turn.fresh.begin(), turn.fresh.end());
       ensure_ordered(pool);
-      if (pass_->run(pool, turn.scope, turn.fresh, done_)) again.push_back(std::move(turn));
+      if (pass_->run(pool, turn.scope, Pass::Claims::kNo, turn.fresh, done_))
+        again.push_back(std::move(turn));
     }
     if (pool.unprotected_at <= now_) {
       ++pool.claims_version;
@@ -70,7 +73,7 @@ bool Core::serve_all() {
     done_[id.index()] = true;
   }
   for (const Turn& turn : again)
-    pass_->run(*pools_[turn.pool.index()], turn.scope, turn.fresh, done_);
+    pass_->run(*pools_[turn.pool.index()], turn.scope, Pass::Claims::kNo, turn.fresh, done_);
   return any;
 }
 
@@ -85,26 +88,19 @@ bool Core::claim_all() {
     if (pending_.requirements_in(id).empty()) continue;
     ensure_ordered(pool);
     divide(pool);
-    pool.some_queue_is_above_its_share = above_share(pool);
-    pass_->run(pool, Pass::Scope::kClaims, {}, done_);
-    pool.victims.reset();
+    pool.losers = losers(pool);
+    pool.takeable_gpu = 0;
+    for (const QueueId root : queues_.roots()) pool.takeable_gpu += takeable_gpu(id, root);
+    // What was in vain before stays so while nothing changed that could serve it.
+    const bool same = pool.claims_version == pool.claims_seen;
+    const auto fresh = std::exchange(pool.fresh_claims, {});
+    pass_->run(pool, same ? Pass::Scope::kFresh : Pass::Scope::kAll, Pass::Claims::kYes, fresh,
+               done_);
+    pool.claims_seen = pool.claims_version;
+    pool.of_losers = {};
+    pool.of_queue.clear();
   }
   return served_claims_ != before;
-}
-
-// Whether some queue holds more than its share of a resource that is not all its own.
-bool Core::above_share(const PoolCore& pool) const {
-  const PoolId id = pool.state().id;
-  for (const QueueId q : queues_.parents_first()) {
-    const QueueLedger& ledger = queues_.ledger(id, q);
-    for (std::size_t r = 0; r < ledger.allocated.size(); ++r) {
-      if (ledger.allocated[r] > ledger.fair_share[r] &&
-          queues_.entitlement(id, q, r).quota != kUnlimited) {
-        return true;
-      }
-    }
-  }
-  return false;
 }
 
 std::vector<Decision> Core::decide(Instant now) {

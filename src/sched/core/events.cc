@@ -210,6 +210,7 @@ void Core::recharge(PoolId pool_id) {
                          slot.cost_rate, now_);
         }
       }
+      count_smallest_unit(w);
     }
     if (w.demand_pool == pool_id) refresh_demand(id);
   }
@@ -244,9 +245,11 @@ Result<void> Core::on(const QueueUpserted& e) {
   }
   queues_.refresh_entitlements();
   gates_follow_time_ = false;
+  some_min_runtime_ = false;
   for (const QueueId q : queues_.parents_first()) {
     const QueueSpec& s = queues_.get(q).spec;
     gates_follow_time_ = gates_follow_time_ || s.budget || !s.windows.empty();
+    some_min_runtime_ = some_min_runtime_ || s.reclaim_min_runtime || s.preempt_min_runtime;
   }
   for (auto& pool : pools_) {
     pool->share_dirty = true;

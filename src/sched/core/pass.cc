@@ -18,7 +18,7 @@ std::set<QueueId, Pass::ServedFirst>& Pass::siblings(QueueId q) {
 // Notes that the requirement has room, and until when; false if it has none.
 bool Pass::open(RequirementId id) {
   const PoolId pool = pool_->state().id;
-  if (scope_ != Scope::kClaims) {
+  if (!claims_) {
     const std::int64_t margin = core_.room_margin(*pool_, id);
     if (margin < 0) return false;
     due_.emplace(changed_nodes_ + margin + 1, id);
@@ -26,8 +26,12 @@ bool Pass::open(RequirementId id) {
   if (is_open(id)) return true;
   Requirement& requirement = core_.pending_.requirement(id);
   if (id.index() >= open_.size()) open_.resize(id.index() + 1);
-  open_[id.index()] = {serial_, requirement.non_preemptible, requirement.in(pool).stage > 0,
-                       core_.demand_in(requirement, pool)};
+  open_[id.index()] = {serial_,
+                       requirement.non_preemptible,
+                       requirement.in(pool).stage > 0,
+                       core_.demand_in(requirement, pool),
+                       {}};
+  if (claims_) open_[id.index()].chances = core_.chances(*pool_, id);
   ++open_count_;
   const ResourceVector& demand = open_[id.index()].demand;
   for (std::size_t r = 0; r < demand.size(); ++r) {
@@ -78,13 +82,32 @@ bool Pass::can_start(QueueId leaf, const Head& head) {
     held_back_ = true;
     return false;
   }
-  if (scope_ == Scope::kClaims) {
-    return core_.pending_.bucket(head.bucket).claimed_at != pool_->claims_version &&
-           core_.may_claim(*pool_, leaf, requirement.demand, requirement.non_preemptible,
-                           core_.workloads_.get(head.key.workload).priority);
-  }
+  if (claims_) return may_claim(leaf, head);
   const GateRequest gate{pool_->state().id, leaf, &requirement.demand, requirement.non_preemptible};
   return gates_open(core_.queues_, core_.resources_, gate, core_.now_, nullptr);
+}
+
+// What is cheap to know comes first: most heads have no claim.
+bool Pass::may_claim(QueueId leaf, const Head& head) {
+  const Open& requirement = open_[head.requirement.index()];
+  Place& p = place(leaf);
+  if (!p.standing) p.standing = core_.standing(*pool_, leaf);
+  if (!p.standing->gates_open) return false;
+  const bool chance =
+      requirement.chances.movable ||
+      core_.workloads_.get(head.key.workload).priority > p.standing->lowest_priority ||
+      (requirement.chances.reclaimable &&
+       requirement.demand[kGpuResource] <= p.standing->gpu_below_share);
+  if (!chance) return false;
+  const Bucket& bucket = core_.pending_.bucket(head.bucket);
+  if (bucket.claimed_at == pool_->claims_version) return false;
+  // Where many claims fail, those that failed before wait for their turn.
+  if (failed_claims_ >= kMostFailedClaims && bucket.claimed_at != UINT64_MAX &&
+      (decision_ + head.bucket.index()) % kClaimTurns != 0) {
+    return false;
+  }
+  return core_.within_non_preemptible_quota(*pool_, leaf, requirement.demand,
+                                            requirement.non_preemptible);
 }
 
 // A bucket that came up: its leaf has to be settled.
@@ -129,6 +152,7 @@ std::optional<Head> Pass::first_of_fresh(QueueId leaf) {
 // Finds what the leaf serves next.
 void Pass::settle(QueueId leaf) {
   Place& p = place(leaf);
+  p.standing.reset();
   p.head = scope_ == Scope::kFresh ? first_of_fresh(leaf) : first_of_all(leaf);
   if (!p.head) return;
   const RequirementId id = p.head->requirement;
@@ -213,7 +237,7 @@ void Pass::follow_up_gates(QueueId leaf) {
 // `asked`: requirements of all that the started workload waited for. They may be gone, and their
 // ids those of others.
 void Pass::after_start(QueueId leaf, const std::vector<RequirementId>& asked) {
-  if (scope_ == Scope::kClaims) {
+  if (claims_) {
     // Whoever lost something is looked at again: it holds less, and waits.
     for (const QueueId q : core_.lost_something_) moved_.push_back(q);
     core_.lost_something_.clear();
@@ -243,6 +267,7 @@ void Pass::clear() {
   open_count_ = 0;
   changed_nodes_ = 0;
   held_back_ = false;
+  failed_claims_ = 0;
   most_ = ResourceVector{};
   most_non_preemptible_ = ResourceVector{};
 }
@@ -269,10 +294,11 @@ void Pass::offer_all() {
   }
 }
 
-bool Pass::run(PoolCore& pool, Scope scope, const std::vector<BucketId>& fresh,
+bool Pass::run(PoolCore& pool, Scope scope, Claims claims, const std::vector<BucketId>& fresh,
                const std::vector<bool>& done) {
   pool_ = &pool;
   scope_ = scope;
+  claims_ = claims == Claims::kYes;
   done_ = &done;
   ++serial_;
   if (places_.size() < core_.queues_.size()) places_.resize(core_.queues_.size(), Place(this));
@@ -294,10 +320,12 @@ bool Pass::run(PoolCore& pool, Scope scope, const std::vector<BucketId>& fresh,
       asked.push_back(entry.requirement);
     moved_.push_back(leaf);
     auto outcome = core_.attempt(pool, head.bucket, head.key.workload);
-    if (scope == Scope::kClaims && outcome != Core::Attempt::kStarted) {
+    if (claims_ && outcome != Core::Attempt::kStarted) {
       outcome = core_.take_back(pool, head.bucket, head.key.workload);
-      if (outcome != Core::Attempt::kStarted)
+      if (outcome != Core::Attempt::kStarted) {
         core_.pending_.bucket(head.bucket).claimed_at = pool.claims_version;
+        ++failed_claims_;
+      }
     }
     switch (outcome) {
       case Core::Attempt::kStarted:

@@ -34,15 +34,16 @@ class Pass {
   }
 
   enum class Scope : std::uint8_t {
-    kFresh,   // what came up since the last pass, which left nothing that could start
-    kAll,     // all that waits for the pool
-    kClaims,  // all that waits and may be entitled to take something back (7)
+    kFresh,  // what came up since the last pass, which left nothing that could start
+    kAll,    // all that waits for the pool
   };
+  // Whether what finds no free room may take something back (7).
+  enum class Claims : bool { kNo, kYes };
 
   // Tries what waits for the pool. A workload is held back while a pool that it would rather have
   // has room for it and no pass behind it (`done`); true if that happened. Started tasks are added
   // to the core's decisions.
-  bool run(PoolCore& pool, Scope scope, const std::vector<BucketId>& fresh,
+  bool run(PoolCore& pool, Scope scope, Claims claims, const std::vector<BucketId>& fresh,
            const std::vector<bool>& done);
 
  private:
@@ -57,6 +58,7 @@ class Pass {
     std::vector<BucketId> fresh;                  // leaves: what to look at, unless all
     std::set<QueueId, ServedFirst> children;      // others: those that have something to serve
     std::set<QueueId, ServedFirst>::iterator at;  // in its parent's set, if listed
+    std::optional<Core::Standing> standing;       // leaves: of claims
     QueueKey key;
     ResourceVector demand;  // of the workload it would serve next
     bool listed = false;    // is in its parent's set
@@ -70,6 +72,7 @@ class Pass {
     bool non_preemptible = false;
     bool later_choice = false;  // there are pools that it would rather have
     ResourceVector demand;
+    Core::Chances chances;  // of a claim
   };
 
   bool open(RequirementId id);
@@ -80,6 +83,7 @@ class Pass {
   void close_what_ran_out();
   bool can_start(QueueId leaf, const Head& head);
   bool held_back(RequirementId id);
+  bool may_claim(QueueId leaf, const Head& head);
   void offer(BucketId id);
   void settle(QueueId leaf);
   std::optional<Head> first_of_all(QueueId leaf);
@@ -99,6 +103,7 @@ class Pass {
   PoolCore* pool_ = nullptr;
   const std::vector<bool>* done_ = nullptr;
   Scope scope_ = Scope::kAll;
+  bool claims_ = false;
   bool held_back_ = false;
   bool any_shut_ = false;  // a gate shut at a real charge
   std::uint64_t decision_ = 0;
@@ -106,6 +111,10 @@ class Pass {
 
   std::vector<Open> open_;  // by RequirementId
   std::int64_t open_count_ = 0;
+  // Claims that fail cost most. The first so many of a pass are always looked at.
+  static constexpr std::int64_t kMostFailedClaims = 64;
+  static constexpr std::uint64_t kClaimTurns = 16;
+  std::int64_t failed_claims_ = 0;
   std::int64_t changed_nodes_ = 0;
   // When to look again whether there is room: (changed nodes, requirement).
   using Due = std::pair<std::int64_t, RequirementId>;

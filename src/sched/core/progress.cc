@@ -45,6 +45,43 @@ void Core::count_preemptible(const WorkloadRecord& w, std::int64_t tasks) {
   if (it->second == 0) counts.erase(it);
 }
 
+// The least GPU that can be taken of it at once (7.4), or less where the charge depends on devices.
+std::int64_t Core::smallest_unit(const WorkloadRecord& w) const {
+  const Shape& shape = shapes_.get(w.shape);
+  if (w.running == 0 || shape.preemptibility == Preemptibility::kNonPreemptible) return 0;
+  std::int64_t smallest = INT64_MAX;
+  std::int64_t all = 0;
+  const auto& rates = pools_[w.pool.index()]->rates;
+  const bool plain =
+      std::all_of(rates.begin(), rates.end(), [](std::int64_t rate) { return rate >= kMilli; });
+  for (std::size_t r = 0; r < w.roles.size(); ++r) {
+    const RoleProgress& progress = w.roles[r];
+    if (progress.running == 0) continue;
+    const TaskClass& task = classes_.get(shape.classes[r]);
+    std::int64_t one = task.needs_gpu() ? 1 : 0;
+    if (plain && one > 0) one = std::max(one, task.milli * task.gpu_count);
+    all += one * progress.running;
+    const std::int32_t minimum =
+        shape.independent ? 0 : std::max(0, shape.roles[r].min - progress.succeeded);
+    if (progress.running > minimum && one > 0) smallest = std::min(smallest, one);
+  }
+  if (shape.preemptibility == Preemptibility::kPreemptible && all > 0)
+    smallest = std::min(smallest, all);
+  return smallest == INT64_MAX ? 0 : smallest;
+}
+
+void Core::count_smallest_unit(WorkloadRecord& w) {
+  auto& counts = queues_.ledger(w.pool, w.queue).by_smallest_unit;
+  const std::int64_t now = smallest_unit(w);
+  if (now == w.smallest_unit) return;
+  if (w.smallest_unit > 0) {
+    const auto it = counts.find(w.smallest_unit);
+    if (--it->second == 0) counts.erase(it);
+  }
+  w.smallest_unit = now;
+  if (now > 0) ++counts[now];
+}
+
 // Requires: the placement's room is taken from the node already.
 void Core::start_task(WorkloadId id, PoolId pool_id, TaskPlacement placement,
                       bool non_preemptible) {
@@ -56,6 +93,9 @@ void Core::start_task(WorkloadId id, PoolId pool_id, TaskPlacement placement,
   FAIRLEAD_CHECK(slot.state == TaskState::kPending, "only a pending task starts");
   if (w.running++ == 0) {
     ++running_workloads_;
+    auto& beside = queues_.ledger(pool_id, w.queue).running;
+    w.run_position = beside.size();
+    beside.push_back(id);
     w.run_priority = static_cast<std::int32_t>(-minus_priority(w, pool_id));
   }
   w.pool = pool_id;
@@ -78,6 +118,7 @@ void Core::start_task(WorkloadId id, PoolId pool_id, TaskPlacement placement,
     ++progress.first_pending;
   }
   slot.placement = std::move(placement);
+  count_smallest_unit(w);
   ++placements_;
 }
 
@@ -111,8 +152,14 @@ void Core::stop_task(WorkloadId id, std::int32_t role, std::int32_t index, TaskS
   --progress.running;
   if (then == TaskState::kSucceeded) ++progress.succeeded;
   if (then == TaskState::kPending) progress.first_pending = std::min(progress.first_pending, index);
-  if (--w.running == 0) {
+  --w.running;
+  count_smallest_unit(w);
+  if (w.running == 0) {
     --running_workloads_;
+    auto& beside = queues_.ledger(w.pool, w.queue).running;
+    beside[w.run_position] = beside.back();
+    workloads_.get(beside[w.run_position]).run_position = w.run_position;
+    beside.pop_back();
     w.pool = PoolId{};
   }
 }
@@ -156,6 +203,7 @@ void Core::settle_minimum(WorkloadId id) {
 void Core::after_change(WorkloadId id) {
   settle_minimum(id);
   WorkloadRecord& w = workloads_.get(id);
+  if (w.running > 0) count_smallest_unit(w);
   const Shape& shape = shapes_.get(w.shape);
   if (shape.independent) {
     if (w.failures > w.backoff_limit) return finish(id, false);

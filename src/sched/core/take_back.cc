@@ -1,5 +1,7 @@
 // Taking back (rule 7): what blocked claimants are entitled to, found by evict/ and done here.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/check.h"
 #include "sched/core/core.h"
@@ -7,6 +9,9 @@
 
 namespace fairlead::sched {
 namespace {
+
+// After a search in vain for what to move, the same is not looked for again so long.
+constexpr Duration kMoveInterval = seconds(10);
 
 StopCause cause_of(TakeBack rule) {
   switch (rule) {
@@ -30,15 +35,48 @@ Duration Core::protected_for(QueueId from, std::optional<Duration> QueueSpec::* 
   return Duration{0};
 }
 
-// Whether a search for victims can lead anywhere, by what is cheap to know.
-bool Core::may_claim(PoolCore& pool, QueueId queue, const ResourceVector& demand,
-                     bool non_preemptible, std::int64_t priority) {
+// Whether the queue runs something preemptible of lower priority (7.2).
+bool Core::runs_below(PoolId pool, QueueId queue, std::int64_t priority) const {
+  const auto& running = queues_.ledger(pool, queue).preemptible_by_priority;
+  return options_.preempt && !running.empty() && running.begin()->first < priority;
+}
+
+Core::Chances Core::chances(const PoolCore& pool, RequirementId id) {
+  Chances out;
+  Requirement& requirement = pending_.requirement(id);
+  const ResourceVector& demand = demand_in(requirement, pool.state().id);
+  out.movable = may_move(pool, id, demand);
+  if (!options_.reclaim || pool.losers.empty()) return out;
+  std::int64_t need = 0;
+  for (const auto& [task_class, tasks] : requirement.needs) {
+    const TaskClass& task = classes_.get(task_class);
+    need += tasks * task.milli * task.gpu_count;
+  }
+  out.reclaimable =
+      !one_to_one(pool) || need <= pool.takeable_gpu + pool.state().free_milli(pool.state().all());
+  return out;
+}
+
+Core::Standing Core::standing(PoolCore& pool, QueueId queue) {
+  // Limits need not be open: what is taken back below them counts no more.
+  Standing out;
   const PoolId id = pool.state().id;
-  // Windows and budgets (5.4) stand before claims too. Limits need not: what is taken back below
-  // them counts no more.
   const ResourceVector nothing;
-  const GateRequest gate{id, queue, &nothing, false};
-  if (!gates_open(queues_, resources_, gate, now_, nullptr)) return false;
+  out.gates_open = gates_open(queues_, resources_, {id, queue, &nothing, false}, now_, nullptr);
+  const QueueLedger& ledger = queues_.ledger(id, queue);
+  out.lowest_priority = INT64_MAX;
+  if (options_.preempt && !ledger.preemptible_by_priority.empty())
+    out.lowest_priority = ledger.preemptible_by_priority.begin()->first;
+  const bool unlimited = queues_.entitlement(id, queue, kGpuResource).quota == kUnlimited;
+  out.gpu_below_share =
+      unlimited ? INT64_MAX : ledger.fair_share[kGpuResource] - ledger.allocated[kGpuResource];
+  return out;
+}
+
+// 5.2
+bool Core::within_non_preemptible_quota(const PoolCore& pool, QueueId queue,
+                                        const ResourceVector& demand, bool non_preemptible) const {
+  const PoolId id = pool.state().id;
   for (QueueId q = queue; non_preemptible && q.valid(); q = queues_.get(q).parent) {
     const QueueLedger& ledger = queues_.ledger(id, q);
     for (std::size_t r = 0; r < demand.size(); ++r) {
@@ -47,15 +85,13 @@ bool Core::may_claim(PoolCore& pool, QueueId queue, const ResourceVector& demand
         return false;
     }
   }
-  if (options_.preempt) {
-    const auto& running = queues_.ledger(id, queue).preemptible_by_priority;
-    if (!running.empty() && running.begin()->first < priority) return true;
-  }
-  if (options_.reclaim && pool.some_queue_is_above_its_share &&
-      ShareGuard(queues_, id, queue, demand).entitled()) {
-    return true;
-  }
-  return options_.consolidate && free_in_all(pool, demand);
+  return true;
+}
+
+// 7.3: the pool as a whole has that much free, and no search was in vain just now.
+bool Core::may_move(const PoolCore& pool, RequirementId id, const ResourceVector& demand) {
+  return options_.consolidate && free_in_all(pool, demand) &&
+         pending_.requirement(id).in(pool.state().id).no_move_before <= now_;
 }
 
 // Whether the pool as a whole has that much free: then it is only scattered (7.3).
@@ -66,12 +102,120 @@ bool Core::free_in_all(const PoolCore& pool, const ResourceVector& demand) const
          pool.state().free_milli(pool.state().all()) >= demand[kGpuResource];
 }
 
-Victims& Core::victims(PoolCore& pool) {
-  if (!pool.victims) {
-    pool.victims = std::make_unique<Victims>(pool.state(), workloads_, shapes_, classes_, now_,
-                                             options_.restart_cost);
+// Whether queues are charged for devices what devices give (2.7).
+bool Core::one_to_one(const PoolCore& pool) const {
+  return std::all_of(pool.rates.begin(), pool.rates.end(),
+                     [](std::int64_t rate) { return rate == kMilli; });
+}
+
+// GPU that the queue may lose to others at most: what it holds above its share, as far as its tasks
+// are preemptible.
+std::int64_t Core::takeable_gpu(PoolId pool, QueueId queue) const {
+  if (queues_.entitlement(pool, queue, kGpuResource).quota == kUnlimited) return 0;
+  const QueueLedger& ledger = queues_.ledger(pool, queue);
+  std::int64_t below = ledger.allocated[kGpuResource] - ledger.non_preemptible[kGpuResource];
+  if (!queues_.leaf(queue)) {
+    below = 0;
+    for (const QueueId child : queues_.get(queue).children) below += takeable_gpu(pool, child);
   }
-  return *pool.victims;
+  const std::int64_t above = ledger.allocated[kGpuResource] - ledger.fair_share[kGpuResource];
+  return std::max<std::int64_t>(0, std::min(above, below));
+}
+
+// 7.6: proves that no legal set of victims of other queues would do: what is free and what they may
+// lose is less GPU than the gang needs. Cost: O(queues).
+bool Core::surely_too_little(const PoolCore& pool, QueueId queue,
+                             const GangRequest& request) const {
+  if (!one_to_one(pool)) return false;
+  std::int64_t need = 0;
+  for (const GangRole& role : request.roles) {
+    const TaskClass& task = classes_.get(role.task_class);
+    if (task.gpu_kind != GpuRequestKind::kDevices && task.gpu_kind != GpuRequestKind::kPortion)
+      continue;
+    need += std::ssize(role.indices) * task.milli * task.gpu_count;
+  }
+  const PoolId id = pool.state().id;
+  std::int64_t most = pool.state().free_milli(pool.state().all());
+  for (QueueId q = queue; q.valid() && most < need; q = queues_.get(q).parent) {
+    const QueueId parent = queues_.get(q).parent;
+    for (const QueueId other : parent.valid() ? queues_.get(parent).children : queues_.roots()) {
+      if (other != q) most += takeable_gpu(id, other);
+    }
+  }
+  return most < need;
+}
+
+// Leaf queues above their share by as much as can be taken of them at once.
+std::vector<QueueId> Core::losers(const PoolCore& pool) const {
+  std::vector<QueueId> out;
+  const PoolId id = pool.state().id;
+  for (const QueueId q : queues_.parents_first()) {
+    const QueueLedger& ledger = queues_.ledger(id, q);
+    if (!queues_.leaf(q) || ledger.running.empty()) continue;
+    for (std::size_t r = 0; r < ledger.allocated.size(); ++r) {
+      if (queues_.entitlement(id, q, r).quota == kUnlimited) continue;
+      std::int64_t unit = 1;
+      if (r == kGpuResource) {
+        if (ledger.by_smallest_unit.empty()) continue;
+        unit = ledger.by_smallest_unit.begin()->first;
+      }
+      if (ledger.allocated[r] - ledger.fair_share[r] < unit) continue;
+      out.push_back(q);
+      break;
+    }
+  }
+  return out;
+}
+
+PoolCore::Herd Core::herd(PoolCore& pool, const std::vector<WorkloadId>& ids) {
+  PoolCore::Herd out;
+  out.victims = std::make_unique<Victims>(pool.state(), ids, workloads_, shapes_, classes_, now_,
+                                          options_.restart_cost);
+  out.taker = std::make_unique<Taker>(*pool.placement, queues_, now_, *out.victims, workloads_,
+                                      shapes_, classes_, options_.search_steps);
+  return out;
+}
+
+// The search over those that the rule lets a claim turn to; `own` keeps what is for this claim
+// only.
+Taker* Core::taker(PoolCore& pool, TakeBack rule, QueueId queue, const GangRequest& request,
+                   PoolCore::Herd& own) {
+  const PoolId id = pool.state().id;
+  switch (rule) {
+    case TakeBack::kReclaim:
+      if (!pool.of_losers.taker) {
+        std::vector<WorkloadId> ids;
+        for (const QueueId q : pool.losers) {
+          const auto& running = queues_.ledger(id, q).running;
+          ids.insert(ids.end(), running.begin(), running.end());
+        }
+        pool.of_losers = herd(pool, ids);
+      }
+      return pool.of_losers.taker.get();
+    case TakeBack::kPreempt: {
+      PoolCore::Herd& herd_of_queue = pool.of_queue[queue];
+      if (!herd_of_queue.taker) herd_of_queue = herd(pool, queues_.ledger(id, queue).running);
+      return herd_of_queue.taker.get();
+    }
+    case TakeBack::kConsolidate:
+      break;
+  }
+  // 7.3 looks at the nodes that have most free, a few more than the claim has tasks.
+  std::size_t most = 16;
+  for (const GangRole& role : request.roles) most += 2 * role.indices.size();
+  std::vector<std::pair<std::int64_t, std::uint32_t>> nodes;
+  for (std::uint32_t slot = request.range.begin; slot < request.range.end; ++slot) {
+    const NodeState& node = pool.state().node_at(slot);
+    if (node.usable() && node.free_milli > 0) nodes.emplace_back(-node.free_milli, slot);
+  }
+  most = std::min(most, nodes.size());
+  std::partial_sort(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(most), nodes.end());
+  std::set<WorkloadId> ids;
+  for (std::size_t i = 0; i < most; ++i) {
+    for (const TaskRef& t : pool.state().node_at(nodes[i].second).tasks) ids.insert(t.workload);
+  }
+  own = herd(pool, {ids.begin(), ids.end()});
+  return own.taker.get();
 }
 
 Core::Attempt Core::take_back(PoolCore& pool, BucketId bucket_id, WorkloadId id) {
@@ -117,16 +261,31 @@ Core::Attempt Core::take_back(PoolCore& pool, BucketId bucket_id, WorkloadId id)
     GangPlacer::release(*pool.placement, request, tasks);
   };
   const ShareGuard guard(queues_, pool_id, queue, demand);
+  claim.may_lose = [&](QueueId q) {
+    const QueueLedger& ledger = queues_.ledger(pool_id, q);
+    for (std::size_t r = 0; r < ledger.allocated.size(); ++r) {
+      std::int64_t unit = 1;
+      if (r == kGpuResource && ledger.by_smallest_unit.empty()) continue;
+      if (r == kGpuResource) unit = ledger.by_smallest_unit.begin()->first;
+      ResourceVector least;
+      least.at(r) = unit;
+      ResourceSet alone;
+      alone.add(r);
+      if (guard.may_lose(q, least, alone)) return true;
+    }
+    return false;
+  };
   std::vector<TakeBack> rules;
-  const bool scattered =
-      options_.consolidate && claim.behind_gates.empty() && free_in_all(pool, demand);
+  const bool scattered = claim.behind_gates.empty() && may_move(pool, bucket.requirement, demand);
   if (scattered) rules.push_back(TakeBack::kConsolidate);
-  if (options_.reclaim && guard.entitled()) rules.push_back(TakeBack::kReclaim);
-  if (options_.preempt) rules.push_back(TakeBack::kPreempt);
+  if (options_.reclaim && guard.entitled() && !surely_too_little(pool, queue, request))
+    rules.push_back(TakeBack::kReclaim);
+  if (runs_below(pool_id, queue, w.priority)) rules.push_back(TakeBack::kPreempt);
   for (const TakeBack rule : rules) {
     const auto untouchable = [&](const VictimUnit& unit) {
       const WorkloadRecord& victim = workloads_.get(unit.workload);
       if (victim.evicted_in == outside_events_ || !victim.alive || victim.running == 0) return true;
+      if (!some_min_runtime_) return false;
       Duration kept = protected_for(unit.queue, &QueueSpec::preempt_min_runtime);
       if (rule != TakeBack::kPreempt) {
         const Duration against =
@@ -137,10 +296,14 @@ Core::Attempt Core::take_back(PoolCore& pool, BucketId bucket_id, WorkloadId id)
       pool.unprotected_at = std::min(pool.unprotected_at, unit.started + kept);
       return true;
     };
-    Taker taker(*pool.placement, queues_, now_, victims(pool), workloads_, shapes_, classes_,
-                options_.search_steps);
-    Taker::Outcome outcome = taker.find(rule, claim, &guard, untouchable);
-    if (outcome.answer != Taker::Answer::kFound) continue;
+    PoolCore::Herd own;
+    Taker::Outcome outcome =
+        taker(pool, rule, queue, request, own)->find(rule, claim, &guard, untouchable);
+    if (outcome.answer != Taker::Answer::kFound) {
+      if (rule == TakeBack::kConsolidate)
+        requirement.in(pool_id).no_move_before = now_ + kMoveInterval;
+      continue;
+    }
     carry_out(pool, rule, id, bucket.requirement, std::move(outcome));
     return Attempt::kStarted;
   }
@@ -202,9 +365,9 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
       pending_.requirement(requirement).kind == EntryKind::kExtra ||
       (pending_.requirement(requirement).role >= 0 && workloads_.get(claimant).running > 0);
   std::vector<WorkloadId> victims;
+  std::map<WorkloadId, std::size_t> position;
   for (const TaskRef& t : outcome.victims) {
-    if (std::find(victims.begin(), victims.end(), t.workload) == victims.end())
-      victims.push_back(t.workload);
+    if (position.try_emplace(t.workload, victims.size()).second) victims.push_back(t.workload);
   }
   std::vector<Stopped> stops;
   for (const WorkloadId v : victims) {

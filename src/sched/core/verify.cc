@@ -48,6 +48,8 @@ Result<void> Core::verify() {
   struct Held {
     ResourceVector allocated, non_preemptible, pending;
     std::map<std::int32_t, std::int64_t> preemptible;
+    std::map<std::int64_t, std::int64_t> units;
+    std::size_t running = 0;
   };
   std::map<std::pair<PoolId, QueueId>, Held> held;
   std::size_t running = 0;
@@ -87,7 +89,15 @@ Result<void> Core::verify() {
     }
     if (tasks_running != w.running)
       return differs("running tasks of " + w.name + " are miscounted");
-    if (w.running > 0) ++running;
+    if (w.running > 0) {
+      ++running;
+      Held& h = held[{w.pool, w.queue}];
+      ++h.running;
+      if (const std::int64_t smallest = smallest_unit(w)) ++h.units[smallest];
+      const auto& beside = queues_.ledger(w.pool, w.queue).running;
+      if (w.run_position >= beside.size() || beside[w.run_position] != id)
+        return differs(w.name + " is not in its queue's list of what runs");
+    }
     if (w.demand_pool.valid()) {
       for (QueueId q = w.queue; q.valid(); q = queues_.get(q).parent)
         held[{w.demand_pool, q}].pending.add(w.demand);
@@ -104,6 +114,8 @@ Result<void> Core::verify() {
     for (const QueueId q : queues_.parents_first()) {
       const QueueLedger& l = queues_.ledger(p, q);
       const Held& h = held[{p, q}];
+      if (l.running.size() != h.running || l.by_smallest_unit != h.units)
+        return differs("what may be taken of queue " + queues_.get(q).spec.name + " (I11)");
       if (l.preemptible_by_priority != h.preemptible)
         return differs("preemptible tasks of queue " + queues_.get(q).spec.name + " (I11)");
       if (!(l.allocated == h.allocated) || !(l.non_preemptible == h.non_preemptible) ||

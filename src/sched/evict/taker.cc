@@ -20,13 +20,20 @@ std::int32_t slots_by_devices(const TaskClass& task, const NodeRoom& room) {
   return room_fit(task, wide).slots;
 }
 
+std::int64_t tasks_of(const GangRequest& request) {
+  std::int64_t tasks = 0;
+  for (const GangRole& role : request.roles) tasks += std::ssize(role.indices);
+  return tasks;
+}
+
 }  // namespace
 
 // What one more task of the claimant lacks on the node, over all its classes.
 ResourceSet Taker::lacking_on(std::uint32_t slot) {
-  std::optional<ResourceSet>& known = lacking_at_[slot];
-  if (known) return *known;
-  ResourceSet out;
+  auto& [asked, out] = lacking_at_[slot];
+  if (asked == claim_number_) return out;
+  asked = claim_number_;
+  out = {};
   const NodeState& node = pool_.state.node_at(slot);
   for (const GangRole& role : claim_->request->roles) {
     const TaskClass& task = classes_.get(role.task_class);
@@ -40,27 +47,49 @@ ResourceSet Taker::lacking_on(std::uint32_t slot) {
       if (node.free.extended_free(resource) < (slots + 1) * amount) out.add(resource);
     }
   }
-  known = out;
   return out;
 }
 
+// Whether the unit may go for this claim at all. Asked once per unit and claim.
 bool Taker::legal(Id id) {
+  if (rule_ == TakeBack::kReclaim) {
+    auto& [claim, may] = may_lose_[victims_.unit(id).queue];
+    if (claim != claim_number_) {
+      claim = claim_number_;
+      may = claim_->may_lose(victims_.unit(id).queue);
+    }
+    if (!may) return false;
+  }
+  Known& known = known_[id];
+  if (known.claim != claim_number_) {
+    known.claim = claim_number_;
+    known.lacking = {};
+    known.legal = find_out(id, known.lacking);
+  }
+  return known.legal;
+}
+
+bool Taker::find_out(Id id, ResourceSet& lacking) {
   const VictimUnit& unit = victims_.unit(id);
   if (unit.workload == claim_->workload || (*untouchable_)(unit)) return false;
+  if (rule_ == TakeBack::kPreempt &&
+      (unit.queue != claim_->queue || unit.priority >= claim_->priority)) {
+    return false;
+  }
   for (const std::uint32_t slot : unit.slots) {
     const NodeState& node = pool_.state.node_at(slot);
-    if (node.usable()) lacking_[id].add(lacking_on(slot));
+    if (node.usable()) lacking.add(lacking_on(slot));
   }
-  lacking_[id].add(claim_->behind_gates);
+  lacking.add(claim_->behind_gates);
   bool useful = false;
   for (std::size_t r = 0; r < unit.amounts.size(); ++r)
-    useful = useful || (unit.amounts[r] > 0 && lacking_[id].has(r));
+    useful = useful || (unit.amounts[r] > 0 && lacking.has(r));
   if (!useful) return false;
   switch (rule_) {
     case TakeBack::kReclaim:
-      return guard_->may_lose(unit.queue, unit.amounts, lacking_[id]);
+      return guard_->may_lose(unit.queue, unit.amounts, lacking);
     case TakeBack::kPreempt:
-      return unit.queue == claim_->queue && unit.priority < claim_->priority;
+      return true;
     case TakeBack::kConsolidate: {
       // What a goal ties to other tasks stays where it is.
       const Shape& shape = shapes_.get(workloads_.get(unit.workload).shape);
@@ -73,18 +102,12 @@ bool Taker::legal(Id id) {
   return false;
 }
 
-void Taker::prepare() {
-  const std::size_t n = victims_.units().size();
+void Taker::begin() {
+  ++claim_number_;
+  steps_left_ = steps_;
   legal_.clear();
-  is_legal_.assign(n, 0);
-  lacking_.assign(n, {});
-  lacking_at_.assign(pool_.state.slot_count(), std::nullopt);
+  known_.resize(victims_.units().size());
   spares_left_ = victims_.spares();
-  for (const Id id : victims_.by_cost()) {
-    if (!legal(id)) continue;
-    is_legal_[id] = 1;
-    legal_.push_back(id);
-  }
 }
 
 // Whether the unit may go beside what is chosen already.
@@ -99,9 +122,9 @@ bool Taker::may_add(Id id) {
     return false;
   }
   if (rule_ != TakeBack::kReclaim) return true;
-  if (!unit.whole) return guard_->may_lose(unit.queue, unit.amounts, lacking_[id]);
+  if (!unit.whole) return guard_->may_lose(unit.queue, unit.amounts, known_[id].lacking);
   Int128 cost = 0;
-  return guard_->may_lose(unit.queue, rest_of(unit, cost), lacking_[id]);
+  return guard_->may_lose(unit.queue, rest_of(unit, cost), known_[id].lacking);
 }
 
 // What a unit gives beside what is chosen: of a gang whose extras went before, the rest.
@@ -236,6 +259,20 @@ bool Taker::one_class() const {
                      [&](const GangRole& r) { return r.task_class == roles.front().task_class; });
 }
 
+// Gives the room what the unit's tasks hold on the slot, those off their nodes already apart.
+void Taker::give_on(std::uint32_t slot, Id id, NodeRoom& room) const {
+  const VictimUnit& unit = victims_.unit(id);
+  const WorkloadRecord& w = workloads_.get(unit.workload);
+  const Shape& shape = shapes_.get(w.shape);
+  for (std::size_t i = 0; i < unit.tasks.size(); ++i) {
+    if (unit.slots[i] != slot || off_.count(unit.tasks[i]) > 0) continue;
+    const auto role = static_cast<std::size_t>(unit.tasks[i].role);
+    const TaskClass& held = classes_.get(shape.classes[role]);
+    room.give(w.roles[role].tasks[static_cast<std::size_t>(unit.tasks[i].index)].placement,
+              held.host_claim(), held.extended);
+  }
+}
+
 // The cheapest set of units on the node that makes room for one task more (or the most per cost,
 // where one unit makes room for several).
 Taker::Opening Taker::open(std::uint32_t slot) {
@@ -246,20 +283,9 @@ Taker::Opening Taker::open(std::uint32_t slot) {
   const std::int32_t before = room_fit(task, node.free).slots;
   std::vector<Id> units;
   for (const Id id : victims_.at(slot)) {
-    if (is_legal_[id] != 0 && may_add(id)) units.push_back(id);
+    if (legal(id) && may_add(id)) units.push_back(id);
   }
-  const auto give = [&](NodeRoom& room, Id id) {
-    const VictimUnit& unit = victims_.unit(id);
-    const WorkloadRecord& w = workloads_.get(unit.workload);
-    const Shape& shape = shapes_.get(w.shape);
-    for (std::size_t i = 0; i < unit.tasks.size(); ++i) {
-      if (unit.slots[i] != slot || off_.count(unit.tasks[i]) > 0) continue;
-      const auto role = static_cast<std::size_t>(unit.tasks[i].role);
-      const TaskClass& held = classes_.get(shape.classes[role]);
-      room.give(w.roles[role].tasks[static_cast<std::size_t>(unit.tasks[i].index)].placement,
-                held.host_claim(), held.extended);
-    }
-  };
+  const auto give = [&](NodeRoom& room, Id id) { give_on(slot, id, room); };
   const auto better = [&](Int128 cost, std::int32_t gain) {
     return best.gain == 0 || cost * best.gain < best.cost * gain;
   };
@@ -271,6 +297,9 @@ Taker::Opening Taker::open(std::uint32_t slot) {
           for (std::size_t i = next; i < units.size(); ++i) {
             const Int128 with = cost + victims_.unit(units[i]).cost;
             if (best.gain == 1 && with >= best.cost) return;
+            NodeRoom widest = room;  // no more can be had from here on
+            for (std::size_t j = i; j < units.size(); ++j) give(widest, units[j]);
+            if (room_fit(task, widest).slots <= before) return;
             NodeRoom wider = room;
             give(wider, units[i]);
             stack.push_back(units[i]);
@@ -312,11 +341,51 @@ Taker::Opening Taker::open(std::uint32_t slot) {
   return first;
 }
 
+// One task on one node: the first unit by cost that makes room alone, unless cheaper ones that do
+// not do so together.
+bool Taker::find_for_one(Outcome& out) {
+  const GangRole& role = claim_->request->roles.front();
+  const TaskClass& task = classes_.get(role.task_class);
+  const SlotRange range = claim_->request->range;
+  std::vector<std::uint32_t> tried;  // nodes of cheaper units
+  std::optional<std::uint32_t> opened;
+  for (const Id id : victims_.by_cost()) {
+    if (!legal(id)) continue;
+    for (const std::uint32_t slot : victims_.unit(id).slots) {
+      const NodeState& node = pool_.state.node_at(slot);
+      if (slot < range.begin || slot >= range.end || !node.usable()) continue;
+      if (static_filter(task, node) != Filter::kFits) continue;
+      NodeRoom room = node.free;
+      give_on(slot, id, room);
+      if (room_fit(task, room).slots > 0) {
+        opened = slot;
+        break;
+      }
+      if (std::find(tried.begin(), tried.end(), slot) == tried.end()) tried.push_back(slot);
+    }
+    if (opened) break;
+    if (tried.size() > kMostTried) return false;
+  }
+  if (opened) tried.push_back(*opened);
+  Opening best;
+  for (const std::uint32_t slot : tried) {
+    Opening opening = open(slot);
+    if (opening.gain > 0 && (best.gain == 0 || opening.cost < best.cost)) best = std::move(opening);
+  }
+  if (best.gain == 0) return false;
+  for (const Id id : best.units) {
+    if (may_add(id)) add(id);
+  }
+  const auto placed = try_place();
+  const bool found = placed && accept(*placed, out);
+  clear();
+  return found;
+}
+
 // Opens nodes until the claimant fits.
 bool Taker::open_nodes(Outcome& out) {
   const GangRequest& request = *claim_->request;
-  std::int64_t needed = 0;
-  for (const GangRole& role : request.roles) needed += std::ssize(role.indices);
+  const std::int64_t needed = tasks_of(request);
   const ClassIndex& index = pool_.index(request.roles.front().task_class);
   std::int64_t have = index.slots(request.range);
   // Cheapest per place gained; an entry is looked at again when it comes up, for what was chosen
@@ -331,8 +400,8 @@ bool Taker::open_nodes(Outcome& out) {
     return left != right ? left > right : a.slot > b.slot;
   };
   std::priority_queue<Node, std::vector<Node>, decltype(dearer)> nodes(dearer);
-  for (std::uint32_t slot = request.range.begin; slot < request.range.end; ++slot) {
-    if (victims_.at(slot).empty()) continue;
+  for (const std::uint32_t slot : victims_.slots()) {
+    if (slot < request.range.begin || slot >= request.range.end) continue;
     Opening opening = open(slot);
     if (opening.gain > 0) nodes.push({std::move(opening), slot});
   }
@@ -448,7 +517,14 @@ Taker::Outcome Taker::find(TakeBack rule, const Claim& claim, const ShareGuard* 
   guard_ = guard;
   untouchable_ = &untouchable;
   Outcome out;
-  prepare();
+  begin();
+  if (tasks_of(*claim.request) == 1 && find_for_one(out)) {
+    out.answer = Answer::kFound;
+    return out;
+  }
+  for (const Id id : victims_.by_cost()) {
+    if (legal(id)) legal_.push_back(id);
+  }
   if (legal_.empty()) return out;
   if (legal_.size() <= kExhaustive) {
     const bool found = look_at_all(out);

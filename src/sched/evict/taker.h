@@ -21,6 +21,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 #include "sched/evict/share_guard.h"
@@ -42,6 +43,8 @@ struct Claim {
   std::int32_t priority = 0;
   const GangRequest* request = nullptr;  // what it needs, of which roles
   ResourceSet behind_gates;              // what it lacks because a limit is reached (5.1)
+  // Whether the queue may lose anything at all to it: false rules out all units of the queue.
+  std::function<bool(QueueId)> may_lose;
   // Places the claimant if its gates are open, or says why not; and puts it back.
   std::function<GangOutcome()> place;
   std::function<void(const std::vector<TaskPlacement>&)> release;
@@ -54,6 +57,7 @@ using Untouchable = std::function<bool(const VictimUnit&)>;
 class Taker {
  public:
   static constexpr std::size_t kExhaustive = 10;
+  static constexpr std::size_t kMostTried = 64;  // nodes that one-task claims look at closely
 
   enum class Answer : std::uint8_t { kFound, kProvedNone, kRanOut };
   struct Outcome {
@@ -77,7 +81,7 @@ class Taker {
         workloads_(workloads),
         shapes_(shapes),
         classes_(classes),
-        steps_left_(steps) {}
+        steps_(steps) {}
 
   // Nothing has changed when it returns. `guard` is asked for kReclaim only.
   Outcome find(TakeBack rule, const Claim& claim, const ShareGuard* guard,
@@ -91,10 +95,11 @@ class Taker {
     std::int32_t gain = 0;
   };
 
-  void prepare();
+  void begin();
   ResourceSet lacking_on(std::uint32_t slot);
   ResourceVector rest_of(const VictimUnit& unit, Int128& cost) const;
   bool legal(Id id);
+  bool find_out(Id id, ResourceSet& lacking);
   bool may_add(Id id);
   void add(Id id);
   void remove_last();
@@ -103,6 +108,8 @@ class Taker {
   std::optional<GangOutcome> try_place();
   bool one_class() const;
   Opening open(std::uint32_t slot);
+  void give_on(std::uint32_t slot, Id id, NodeRoom& room) const;
+  bool find_for_one(Outcome& out);
   bool open_nodes(Outcome& out);
   bool add_by_cost(Outcome& out);
   bool look_at_all(Outcome& out);
@@ -118,16 +125,23 @@ class Taker {
   const WorkloadTable& workloads_;
   const Shapes& shapes_;
   const TaskClasses& classes_;
-  std::int64_t steps_left_;
+  std::int64_t steps_;
+  std::int64_t steps_left_ = 0;
 
   TakeBack rule_ = TakeBack::kReclaim;
   const Claim* claim_ = nullptr;
   const ShareGuard* guard_ = nullptr;
   const Untouchable* untouchable_ = nullptr;
-  std::vector<Id> legal_;                               // by cost
-  std::vector<std::uint8_t> is_legal_;                  // by unit
-  std::vector<ResourceSet> lacking_;                    // by unit, of the legal ones
-  std::vector<std::optional<ResourceSet>> lacking_at_;  // by slot, as far as asked
+  struct Known {              // of a unit
+    std::uint64_t claim = 0;  // the claim for which this was found out
+    bool legal = false;
+    ResourceSet lacking;  // what the claimant lacks where it runs
+  };
+  std::uint64_t claim_number_ = 0;
+  std::vector<Known> known_;
+  std::unordered_map<std::uint32_t, std::pair<std::uint64_t, ResourceSet>> lacking_at_;  // by slot
+  std::unordered_map<QueueId, std::pair<std::uint64_t, bool>> may_lose_;  // claim and answer
+  std::vector<Id> legal_;                                                 // by cost
   std::vector<std::int32_t> spares_left_;
   struct Chosen {
     Id unit;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 namespace fairlead::sched {
 
@@ -14,14 +13,11 @@ Int128 disruption(const TaskSlot& slot, const TaskClass& task, const WorkloadRec
   return Int128{lost} * size * (1 + std::max(0, w.priority));
 }
 
-Victims::Victims(const PoolState& pool, const WorkloadTable& workloads, const Shapes& shapes,
-                 const TaskClasses& classes, Instant now, Duration restart_cost)
+Victims::Victims(const PoolState& pool, const std::vector<WorkloadId>& ids,
+                 const WorkloadTable& workloads, const Shapes& shapes, const TaskClasses& classes,
+                 Instant now, Duration restart_cost)
     : pool_(pool), classes_(classes), now_(now), restart_cost_(restart_cost) {
-  std::set<WorkloadId> seen;
-  for (std::uint32_t slot = 0; slot < pool.slot_count(); ++slot) {
-    for (const TaskRef& task : pool.node_at(slot).tasks) seen.insert(task.workload);
-  }
-  for (const WorkloadId id : seen) {
+  for (const WorkloadId id : ids) {
     const WorkloadRecord& w = workloads.get(id);
     if (w.pool == pool.id) collect(id, w, shapes.get(w.shape));
   }
@@ -33,16 +29,18 @@ Victims::Victims(const PoolState& pool, const WorkloadTable& workloads, const Sh
     const std::int64_t second = workloads.get(units_[b].workload).sequence;
     return first != second ? first > second : a > b;
   });
-  at_.resize(pool.slot_count());
   for (const Id id : by_cost_) {
     const std::vector<std::uint32_t>& slots = units_[id].slots;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (std::find(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(i), slots[i]) ==
           slots.begin() + static_cast<std::ptrdiff_t>(i)) {
-        at_[slots[i]].push_back(id);
+        auto& here = at_[slots[i]];
+        if (here.empty()) slots_.push_back(slots[i]);
+        here.push_back(id);
       }
     }
   }
+  std::sort(slots_.begin(), slots_.end());
 }
 
 void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape) {

@@ -4,11 +4,12 @@
 // of a role at most as many as it has beyond its minimum. What is left of a preemptible gang goes
 // whole: one more unit. Non-preemptible tasks are in none.
 //
-// Cost: O(running tasks × log) to collect, once per round of claims. Memory: about 150 bytes per
-// running task while the round lasts.
+// Collected for those workloads that a claim may turn to, and kept while claims are looked at.
+// Cost: O(tasks of those workloads × log). Memory: about 250 bytes per task.
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "base/wide.h"
@@ -35,13 +36,20 @@ class Victims {
  public:
   using Id = std::uint32_t;
 
-  Victims(const PoolState& pool, const WorkloadTable& workloads, const Shapes& shapes,
-          const TaskClasses& classes, Instant now, Duration restart_cost);
+  // Of the named workloads, all of which run in the pool.
+  Victims(const PoolState& pool, const std::vector<WorkloadId>& ids, const WorkloadTable& workloads,
+          const Shapes& shapes, const TaskClasses& classes, Instant now, Duration restart_cost);
 
   const std::vector<VictimUnit>& units() const { return units_; }
   const VictimUnit& unit(Id id) const { return units_[id]; }
   // Units with a task on the slot, least cost first.
-  const std::vector<Id>& at(std::uint32_t slot) const { return at_[slot]; }
+  const std::vector<Id>& at(std::uint32_t slot) const {
+    static const std::vector<Id> nothing;
+    const auto it = at_.find(slot);
+    return it == at_.end() ? nothing : it->second;
+  }
+  // Slots with such units, ascending.
+  const std::vector<std::uint32_t>& slots() const { return slots_; }
   // Least cost first; of equals the workload that was submitted last.
   const std::vector<Id>& by_cost() const { return by_cost_; }
   // How many units of a role may go beside each other.
@@ -55,7 +63,8 @@ class Victims {
   Instant now_;
   Duration restart_cost_;
   std::vector<VictimUnit> units_;
-  std::vector<std::vector<Id>> at_;
+  std::unordered_map<std::uint32_t, std::vector<Id>> at_;
+  std::vector<std::uint32_t> slots_;
   std::vector<Id> by_cost_;
   std::vector<std::int32_t> spares_;
 };

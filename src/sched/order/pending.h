@@ -57,6 +57,7 @@ struct Requirement {
     ResourceVector demand;   // least charge of one start
     std::uint64_t demand_version = UINT64_MAX;
     std::uint64_t failed_at = UINT64_MAX;  // release_version of the pool at the last failure
+    Instant no_move_before{INT64_MIN};     // 7.3: the last search for what to move was in vain
     bool ran_out = false;                  // the failure was one of steps, not a proof
     std::vector<BucketId> buckets;
     std::size_t position = 0;  // in requirements_in() while it has buckets

@@ -221,8 +221,9 @@ std::pair<Int128, Int128> QueueTree::budget_spent(QueueId queue, Instant now) {
   return spent;
 }
 
-void QueueTree::divide(PoolId pool, const ResourceVector& capacity, std::int64_t k_milli,
+bool QueueTree::divide(PoolId pool, const ResourceVector& capacity, std::int64_t k_milli,
                        const std::vector<std::vector<std::int64_t>>& usage) {
+  bool changed = false;
   std::vector<std::int32_t> position(queues_.size(), -1);
   division_.resize(order_.size());
   shares_.resize(order_.size());
@@ -248,9 +249,12 @@ void QueueTree::divide(PoolId pool, const ResourceVector& capacity, std::int64_t
     }
     divider_.divide({capacity[r], r == kGpuResource ? kMilli : 1, k_milli, division_}, shares_);
     for (std::size_t i = 0; i < order_.size(); ++i) {
-      ledger(pool, order_[i]).fair_share.at(r) = shares_[i];
+      std::int64_t& share = ledger(pool, order_[i]).fair_share.at(r);
+      changed = changed || share != shares_[i];
+      share = shares_[i];
     }
   }
+  return changed;
 }
 
 }  // namespace fairlead::sched

@@ -37,7 +37,11 @@ struct QueueLedger {
   ResourceVector non_preemptible;  // the part of allocated that counts for 5.2
   ResourceVector pending;          // demand of what waits
   ResourceVector fair_share;
-  std::map<std::int32_t, std::int64_t> preemptible_by_priority;  // running tasks, of leaves
+  // Of leaves, for rule 7: running workloads; preemptible tasks by priority; workloads by the least
+  // GPU that can be taken of them at once, if any.
+  std::vector<WorkloadId> running;
+  std::map<std::int32_t, std::int64_t> preemptible_by_priority;
+  std::map<std::int64_t, std::int64_t> by_smallest_unit;
   // 5.4: what was used in the present budget period, GPU milli × ms and price × ms.
   Int128 budget_gpu = 0;
   Int128 budget_cost = 0;
@@ -85,8 +89,8 @@ class QueueTree {
   void demand(PoolId pool, QueueId leaf, const ResourceVector& amounts, std::int64_t times);
 
   // 3.2 over the whole tree of one pool; usage in parts per billion by queue and resource comes
-  // from `usage` (may be empty).
-  void divide(PoolId pool, const ResourceVector& capacity, std::int64_t k_milli,
+  // from `usage` (may be empty). True if some share changed.
+  bool divide(PoolId pool, const ResourceVector& capacity, std::int64_t k_milli,
               const std::vector<std::vector<std::int64_t>>& usage);
 
   // Brings what was spent up to `now`, beginning a new period if one began.

@@ -81,9 +81,11 @@ struct WorkloadRecord {
   Instant submitted;
   std::int64_t sequence = 0;  // order of submission: decides among equals
   Instant retry_at{INT64_MIN};
-  Instant checkpoint{INT64_MIN};  // 7.5: what was done before it is not lost
-  std::int32_t run_priority = 0;  // 7.2: with what it had won by aging when it started
-  std::uint64_t evicted_in = 0;   // 7.7: number of the outside event after which it was
+  Instant checkpoint{INT64_MIN};   // 7.5: what was done before it is not lost
+  std::size_t run_position = 0;    // in its queue's list of what runs
+  std::int64_t smallest_unit = 0;  // as counted by its queue; 0: nothing of it can be taken
+  std::int32_t run_priority = 0;   // 7.2: with what it had won by aging when it started
+  std::uint64_t evicted_in = 0;    // 7.7: number of the outside event after which it was
   std::optional<Duration> expected_runtime;
   std::optional<Duration> max_runtime;
   std::string user;
