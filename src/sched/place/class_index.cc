@@ -8,8 +8,9 @@
 
 namespace fairlead::sched {
 
-ClassIndex::ClassIndex(const TaskClass& task, const PoolState& pool, const Scorer& scorer)
-    : task_(&task), pool_(&pool), scorer_(&scorer) {}
+ClassIndex::ClassIndex(const TaskClass& task, const PoolState& pool, const Scorer& scorer,
+                       AlikeNodes* alike)
+    : task_(&task), pool_(&pool), scorer_(&scorer), alike_(alike) {}
 
 std::uint32_t ClassIndex::better(std::uint32_t a, std::uint32_t b) const {
   if (a == kNoSlot) return b;
@@ -19,25 +20,21 @@ std::uint32_t ClassIndex::better(std::uint32_t a, std::uint32_t b) const {
 
 void ClassIndex::rebuild() {
   const std::size_t n = pool_->slot_count();
-  width_ = std::bit_ceil(n == 0 ? std::size_t{1} : n);
-  leaves_.assign(n, Leaf{});
-  sum_.assign(2 * width_, 0);
-  rejected_ = {};
-  rejected_[0] = static_cast<std::int64_t>(n);
-  empty_total_ = 0;
-  for (std::uint32_t s = 0; s < n; ++s) {
-    evaluate(s);
-    sum_[width_ + s] = leaves_[s].slots;
+  if (order_version_ != pool_->order_version()) {
+    width_ = std::bit_ceil(n == 0 ? std::size_t{1} : n);
+    sum_.assign(2 * width_, 0);
+    leaves_.assign(n, Leaf{});
+    order_groups();
   }
-  for (std::size_t i = width_ - 1; i >= 1; --i) sum_[i] = sum_[2 * i] + sum_[2 * i + 1];
-  rebuild_groups();
+  evaluate_all();
+  fill_trees();
   order_version_ = pool_->order_version();
   scorer_version_ = scorer_->version();
   device_classes_ = task_->on_device.size();
   cursor_ = pool_->journal_end();
 }
 
-void ClassIndex::rebuild_groups() {
+void ClassIndex::order_groups() {
   groups_.clear();
   std::vector<std::size_t> position_of(pool_->group_count(), SIZE_MAX);
   for (std::uint32_t s = 0; s < leaves_.size(); ++s) {
@@ -54,12 +51,71 @@ void ClassIndex::rebuild_groups() {
   for (Group& g : groups_) {
     g.width = std::bit_ceil(g.members.size());
     g.best.assign(2 * g.width, kNoSlot);
-    for (std::size_t i = 0; i < g.members.size(); ++i) {
-      if (leaves_[g.members[i]].slots > 0) g.best[g.width + i] = g.members[i];
-    }
+  }
+}
+
+void ClassIndex::fill_trees() {
+  for (std::size_t s = 0; s < leaves_.size(); ++s) sum_[width_ + s] = leaves_[s].slots;
+  for (std::size_t i = width_ - 1; i >= 1; --i) sum_[i] = sum_[2 * i] + sum_[2 * i + 1];
+  for (Group& g : groups_) {
+    for (std::size_t i = 0; i < g.members.size(); ++i)
+      g.best[g.width + i] = leaves_[g.members[i]].slots > 0 ? g.members[i] : kNoSlot;
     for (std::size_t i = g.width - 1; i >= 1; --i)
       g.best[i] = better(g.best[2 * i], g.best[2 * i + 1]);
   }
+}
+
+// The first of those that are alike is evaluated, the others take its answers.
+void ClassIndex::evaluate_all() {
+  const auto n = static_cast<std::uint32_t>(leaves_.size());
+  for (Leaf& leaf : leaves_) leaf.forget();
+  rejected_ = {};
+  rejected_[0] = n;
+  empty_total_ = 0;
+  if (!alike_) {
+    for (std::uint32_t s = 0; s < n; ++s) evaluate(s);
+    return;
+  }
+  alike_->follow();
+  std::vector<std::uint32_t> first(alike_->numbers(), kNoSlot);
+  std::vector<std::uint32_t> first_of_kind(alike_->kinds(), kNoSlot);
+  const bool by_labels = reads_labels(*task_);
+  for (std::uint32_t s = 0; s < n; ++s) {
+    if (by_labels && static_filter(*task_, pool_->node_at(s)) != Filter::kFits) {
+      evaluate(s);
+      continue;
+    }
+    const AlikeNodes::Node& node = alike_->at(s);
+    std::uint32_t& like = first[node.number];
+    if (like != kNoSlot) {
+      copy_leaf(like, s);
+      continue;
+    }
+    like = s;
+    std::uint32_t& kind = first_of_kind[node.kind];
+    if (kind == kNoSlot) {
+      kind = s;
+    } else if (leaves_[kind].empty_slots > 0) {
+      leaves_[s].seen_shape = node.shape_version;
+      leaves_[s].empty_slots = leaves_[kind].empty_slots;
+      empty_total_ += leaves_[s].empty_slots;
+    }
+    evaluate(s);
+  }
+}
+
+void ClassIndex::copy_leaf(std::uint32_t from, std::uint32_t to) {
+  const Leaf& like = leaves_[from];
+  Leaf& leaf = leaves_[to];
+  leaf.score = like.score;
+  leaf.slots = like.slots;
+  leaf.empty_slots = like.empty_slots;
+  leaf.rejected_by = like.rejected_by;
+  leaf.seen_version = alike_->at(to).version;
+  leaf.seen_shape = alike_->at(to).shape_version;
+  --rejected_[0];
+  ++rejected_[static_cast<std::size_t>(leaf.rejected_by)];
+  empty_total_ += leaf.empty_slots;
 }
 
 bool ClassIndex::evaluate(std::uint32_t slot) {

@@ -164,7 +164,9 @@ class DefaultScorer final : public Scorer {
   }
 
   // One node of each distinct size: whether a request fits a kind of node at all.
-  static std::vector<const NodeState*> node_kinds(const PoolState& pool) {
+  const std::vector<const NodeState*>& node_kinds(const PoolState& pool) {
+    if (kinds_version_ == pool.shape_version()) return kinds_;
+    kinds_version_ = pool.shape_version();
     std::map<std::tuple<std::size_t, std::int64_t, std::int64_t, std::size_t>, const NodeState*>
         kinds;
     for (std::uint32_t s = 0; s < pool.slot_count(); ++s) {
@@ -172,9 +174,9 @@ class DefaultScorer final : public Scorer {
       kinds.try_emplace({pool.group_at(s), n.empty.cpu, n.empty.memory, n.empty.devices.size()},
                         &n);
     }
-    std::vector<const NodeState*> out;
-    for (const auto& [key, node] : kinds) out.push_back(node);
-    return out;
+    kinds_.clear();
+    for (const auto& [key, node] : kinds) kinds_.push_back(node);
+    return kinds_;
   }
 
   // Per group, the share (of 2^16) of all GPU demand that must run on it: demand that cannot go
@@ -191,7 +193,7 @@ class DefaultScorer final : public Scorer {
       all += Int128{weight} * milli * count;
     }
     if (all == 0) return;
-    const auto kinds = node_kinds(pool);
+    const auto& kinds = node_kinds(pool);
     std::int64_t total = 0;
     for (std::size_t g = 1; g < groups; ++g) total += pool.total_in_group(g);
     for (const auto& [task, weight] : items) {
@@ -226,6 +228,8 @@ class DefaultScorer final : public Scorer {
   UsableCapacity usable_;
   bool mix_known_ = false;
   std::uint32_t order_version_ = UINT32_MAX;
+  std::uint64_t kinds_version_ = UINT64_MAX;
+  std::vector<const NodeState*> kinds_;
   std::vector<std::int64_t> pinned_;  // by group
 };
 

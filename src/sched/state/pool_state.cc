@@ -67,6 +67,7 @@ void PoolState::reorder(const std::vector<NodeId>& members, std::size_t level_co
   journal_base_ = journal_end();
   journal_.clear();
   ++order_version_;
+  ++shape_version_;
   ++release_version;
   ordered_ = true;
 }
@@ -136,6 +137,7 @@ void PoolState::give(NodeId node_id, const TaskPlacement& placement, const TaskC
 
 void PoolState::touched(NodeId node_id) {
   note(nodes_[node_id.index()]);
+  ++shape_version_;
   ++release_version;
 }
 

@@ -88,6 +88,9 @@ class PoolState {
   std::int64_t free_in_group(std::size_t group) const { return free_by_group_[group]; }
   std::int64_t total_in_group(std::size_t group) const { return total_by_group_[group]; }
 
+  // Rises when nodes came, left or changed otherwise than by what tasks hold.
+  std::uint64_t shape_version() const { return shape_version_; }
+
   // Rises whenever something may have become free: a failed attempt stays failed until then.
   std::uint64_t release_version = 0;
 
@@ -107,6 +110,7 @@ class PoolState {
   std::vector<std::uint32_t> journal_;
   std::uint64_t journal_base_ = 0;
   std::uint32_t order_version_ = 0;
+  std::uint64_t shape_version_ = 0;
   bool ordered_ = true;
 };
 
