@@ -33,25 +33,6 @@ class Hash {
   std::uint64_t value_;
 };
 
-// The position in `all` of what `equals` says is the same; `make` is added if there is none.
-template <class T, class Equals, class Make>
-std::uint32_t intern(std::unordered_map<std::uint64_t, std::uint32_t>& table, std::uint64_t hash,
-                     std::vector<T>& all, Equals&& equals, Make&& make) {
-  const auto [chain, fresh] = table.try_emplace(hash, static_cast<std::uint32_t>(all.size()));
-  if (!fresh) {
-    for (std::uint32_t i = chain->second; i < all.size(); i = all[i].next) {
-      if (equals(all[i])) return i;
-    }
-  }
-  const auto added = static_cast<std::uint32_t>(all.size());
-  all.push_back(make());
-  if (!fresh) {
-    all.back().next = chain->second;
-    chain->second = added;
-  }
-  return added;
-}
-
 }  // namespace
 
 std::uint32_t AlikeNodes::kind_of(const NodeState& node) {
@@ -60,33 +41,37 @@ std::uint32_t AlikeNodes::kind_of(const NodeState& node) {
   hash.add(node.empty);
   if (!node.empty.devices.empty())
     hash.add(std::uint64_t{node.empty.devices.front().device_class.index()});
-  return intern(
-      kind_table_, hash.value() & hash_mask_, kinds_,
+  return kinds_.use(
+      hash.value() & hash_mask_,
       [&](const Kind& k) {
         return k.taints == node.spec.taints && k.node_type == node.spec.node_type &&
                k.empty == node.empty;
       },
-      [&] { return Kind{node.spec.taints, node.spec.node_type, node.empty, kNone}; });
+      [&] { return Kind{node.spec.taints, node.spec.node_type, node.empty}; });
 }
 
 std::uint32_t AlikeNodes::number_of(const NodeState& node, std::uint32_t kind) {
   Hash hash(kind);
   hash.add(node.free);
-  return intern(
-      state_table_, hash.value() & hash_mask_, states_,
+  return states_.use(
+      hash.value() & hash_mask_,
       [&](const State& s) {
         return s.kind == kind && s.ready == node.spec.ready &&
                s.schedulable == node.spec.schedulable && s.free == node.free;
       },
-      [&] { return State{kind, node.spec.ready, node.spec.schedulable, node.free, kNone}; });
+      [&] { return State{kind, node.spec.ready, node.spec.schedulable, node.free}; });
 }
 
 void AlikeNodes::look_at(std::uint32_t slot) {
   const NodeState& node = pool_->node_at(slot);
   Node& seen = nodes_[pool_->id_at(slot).index()];
   if (seen.version == node.version) return;
-  if (seen.shape_version != node.shape_version || seen.version == UINT32_MAX)
+  const bool fresh = seen.version == UINT32_MAX;
+  if (!fresh) states_.release(seen.number);
+  if (fresh || seen.shape_version != node.shape_version) {
+    if (!fresh) kinds_.release(seen.kind);
     seen.kind = kind_of(node);
+  }
   seen.number = number_of(node, seen.kind);
   seen.version = node.version;
   seen.shape_version = node.shape_version;
@@ -94,23 +79,13 @@ void AlikeNodes::look_at(std::uint32_t slot) {
 
 void AlikeNodes::follow() {
   FAIRLEAD_CHECK(pool_->ordered(), "nodes are compared in an ordered pool");
-  const auto n = static_cast<std::uint32_t>(pool_->slot_count());
-  bool all = order_version_ != pool_->order_version() || cursor_ < pool_->journal_begin();
-  // States that no node is in any more go when they outnumber the nodes.
-  if (states_.size() > 2 * std::size_t{n} || kinds_.size() > 2 * std::size_t{n}) {
-    nodes_.clear();
-    kinds_.clear();
-    states_.clear();
-    kind_table_.clear();
-    state_table_.clear();
-    all = true;
-  }
-  if (all) {
+  if (order_version_ != pool_->order_version() || cursor_ < pool_->journal_begin()) {
+    const auto n = static_cast<std::uint32_t>(pool_->slot_count());
     for (std::uint32_t s = 0; s < n; ++s) {
       const std::size_t id = pool_->id_at(s).index();
       if (id >= nodes_.size()) nodes_.resize(id + 1);
+      look_at(s);
     }
-    for (std::uint32_t s = 0; s < n; ++s) look_at(s);
     order_version_ = pool_->order_version();
     cursor_ = pool_->journal_end();
   }

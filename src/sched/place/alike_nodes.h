@@ -5,10 +5,11 @@
 // hardware, whether it is ready and schedulable, and what is free. It is found by a hash and
 // confirmed by comparing all of it, so a collision costs time and no answer depends on a hash.
 // Cost: follow() O(changed nodes × devices) since the last one, after a reordering O(nodes).
-// Memory: a NodeRoom for each distinct state, at most 2 × nodes of them. One thread.
+// Memory: a NodeRoom for each state that a node is in. One thread.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,6 +17,54 @@
 #include "sched/state/pool_state.h"
 
 namespace fairlead::sched {
+
+// Values by number, equal ones once. A number is free again when nobody uses it.
+template <class T>
+class Distinct {
+ public:
+  // The number of what `equals` says is the same; if there is none, of what `make` returns.
+  template <class Equals, class Make>
+  std::uint32_t use(std::uint64_t hash, Equals&& equals, Make&& make) {
+    const auto [begin, end] = by_hash_.equal_range(hash);
+    for (auto it = begin; it != end; ++it) {
+      Entry& entry = entries_[it->second];
+      if (!equals(entry.value)) continue;
+      ++entry.uses;
+      return it->second;
+    }
+    auto number = static_cast<std::uint32_t>(entries_.size());
+    if (free_.empty()) {
+      entries_.push_back({make(), hash, 1});
+    } else {
+      number = free_.back();
+      free_.pop_back();
+      entries_[number] = {make(), hash, 1};
+    }
+    by_hash_.emplace(hash, number);
+    return number;
+  }
+
+  void release(std::uint32_t number) {
+    Entry& entry = entries_[number];
+    if (--entry.uses > 0) return;
+    auto it = by_hash_.find(entry.hash);
+    while (it->second != number) ++it;  // those of one hash are neighbours
+    by_hash_.erase(it);
+    free_.push_back(number);
+  }
+
+  std::size_t numbers() const { return entries_.size(); }  // all are below
+
+ private:
+  struct Entry {
+    T value;
+    std::uint64_t hash = 0;
+    std::uint32_t uses = 0;
+  };
+  std::deque<Entry> entries_;
+  std::vector<std::uint32_t> free_;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
+};
 
 class AlikeNodes {
  public:
@@ -34,26 +83,21 @@ class AlikeNodes {
   // Requires: pool.ordered().
   void follow();
   const Node& at(std::uint32_t slot) const { return nodes_[pool_->id_at(slot).index()]; }
-  std::size_t numbers() const { return states_.size(); }  // all numbers are below
-  std::size_t kinds() const { return kinds_.size(); }
+  std::size_t numbers() const { return states_.numbers(); }  // all numbers are below
+  std::size_t kinds() const { return kinds_.numbers(); }
 
  private:
-  static constexpr std::uint32_t kNone = UINT32_MAX;
-
   struct Kind {
     std::vector<Taint> taints;
     std::string node_type;
     NodeRoom empty;
-    std::uint32_t next = kNone;  // of the same hash
   };
   struct State {
     std::uint32_t kind = 0;
     bool ready = false;
     bool schedulable = false;
     NodeRoom free;
-    std::uint32_t next = kNone;
   };
-  using Table = std::unordered_map<std::uint64_t, std::uint32_t>;  // hash → first of a chain
 
   void look_at(std::uint32_t slot);
   std::uint32_t kind_of(const NodeState& node);
@@ -62,10 +106,8 @@ class AlikeNodes {
   const PoolState* pool_;
   std::uint64_t hash_mask_;
   std::vector<Node> nodes_;  // by NodeId
-  std::vector<Kind> kinds_;
-  std::vector<State> states_;
-  Table kind_table_;
-  Table state_table_;
+  Distinct<Kind> kinds_;
+  Distinct<State> states_;
   std::uint64_t cursor_ = 0;
   std::uint32_t order_version_ = UINT32_MAX;
 };

@@ -27,7 +27,8 @@ void ClassIndex::rebuild() {
     order_groups();
   }
   evaluate_all();
-  fill_trees();
+  fill_sums();
+  fill_tournaments();
   order_version_ = pool_->order_version();
   scorer_version_ = scorer_->version();
   device_classes_ = task_->on_device.size();
@@ -54,9 +55,12 @@ void ClassIndex::order_groups() {
   }
 }
 
-void ClassIndex::fill_trees() {
+void ClassIndex::fill_sums() {
   for (std::size_t s = 0; s < leaves_.size(); ++s) sum_[width_ + s] = leaves_[s].slots;
   for (std::size_t i = width_ - 1; i >= 1; --i) sum_[i] = sum_[2 * i] + sum_[2 * i + 1];
+}
+
+void ClassIndex::fill_tournaments() {
   for (Group& g : groups_) {
     for (std::size_t i = 0; i < g.members.size(); ++i)
       g.best[g.width + i] = leaves_[g.members[i]].slots > 0 ? g.members[i] : kNoSlot;
@@ -173,8 +177,8 @@ void ClassIndex::update_path(std::uint32_t slot) {
 
 void ClassIndex::catch_up() {
   FAIRLEAD_CHECK(pool_->ordered(), "an index is asked only of an ordered pool");
-  if (order_version_ != pool_->order_version() || scorer_version_ != scorer_->version() ||
-      device_classes_ != task_->on_device.size() || cursor_ < pool_->journal_begin()) {
+  if (order_version_ != pool_->order_version() || device_classes_ != task_->on_device.size() ||
+      cursor_ < pool_->journal_begin()) {
     rebuild();
     return;
   }
@@ -182,6 +186,34 @@ void ClassIndex::catch_up() {
     const std::uint32_t slot = pool_->journal_at(cursor_);
     if (evaluate(slot)) update_path(slot);
   }
+  if (scorer_version_ != scorer_->version()) rescore();
+}
+
+// Scores are void; what fits is not.
+void ClassIndex::rescore() {
+  if (alike_) alike_->follow();
+  std::vector<std::uint32_t> first(alike_ ? alike_->numbers() : 0, kNoSlot);
+  bool changed = false;
+  for (std::uint32_t s = 0; s < leaves_.size(); ++s) {
+    if (leaves_[s].slots == 0) continue;
+    std::int32_t score = kNoScore;
+    std::uint32_t like = s;
+    if (alike_) {
+      std::uint32_t& of_number = first[alike_->at(s).number];
+      if (of_number == kNoSlot) of_number = s;
+      like = of_number;
+    }
+    if (like == s) {
+      ++evaluations_;
+      score = scorer_->score(*task_, pool_->node_at(s));
+    } else {
+      score = leaves_[like].score;
+    }
+    changed = changed || score != leaves_[s].score;
+    leaves_[s].score = score;
+  }
+  if (changed) fill_tournaments();
+  scorer_version_ = scorer_->version();
 }
 
 std::uint32_t ClassIndex::best_of(const Group& g, SlotRange range) const {

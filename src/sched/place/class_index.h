@@ -80,7 +80,9 @@ class ClassIndex {
   void evaluate_all();
   void copy_leaf(std::uint32_t from, std::uint32_t to);
   void order_groups();
-  void fill_trees();
+  void fill_sums();
+  void fill_tournaments();
+  void rescore();
   std::uint32_t best_of(const Group& group, SlotRange range) const;
   bool evaluate(std::uint32_t slot);
   void update_path(std::uint32_t slot);
