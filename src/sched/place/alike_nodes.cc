@@ -75,6 +75,8 @@ void AlikeNodes::look_at(std::uint32_t slot) {
   seen.number = number_of(node, seen.kind);
   seen.version = node.version;
   seen.shape_version = node.shape_version;
+  seen.free_milli = static_cast<std::int32_t>(node.free_milli);
+  seen.usable = node.usable();
 }
 
 void AlikeNodes::follow() {

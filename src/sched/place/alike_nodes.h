@@ -77,6 +77,8 @@ class AlikeNodes {
     std::uint32_t kind = 0;  // as number, what is free and conditions apart
     std::uint32_t version = UINT32_MAX;
     std::uint32_t shape_version = UINT32_MAX;
+    std::int32_t free_milli = 0;
+    bool usable = false;
   };
 
   // Up to date from here until the pool changes; numbers of earlier calls are void.

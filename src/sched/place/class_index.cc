@@ -72,51 +72,54 @@ void ClassIndex::fill_tournaments() {
 // The first of those that are alike is evaluated, the others take its answers.
 void ClassIndex::evaluate_all() {
   const auto n = static_cast<std::uint32_t>(leaves_.size());
-  for (Leaf& leaf : leaves_) leaf.forget();
   rejected_ = {};
   rejected_[0] = n;
   empty_total_ = 0;
-  if (!alike_) {
-    for (std::uint32_t s = 0; s < n; ++s) evaluate(s);
-    return;
-  }
-  alike_->follow();
-  std::vector<std::uint32_t> first(alike_->numbers(), kNoSlot);
-  std::vector<std::uint32_t> first_of_kind(alike_->kinds(), kNoSlot);
+  if (alike_) alike_->follow();
+  std::vector<std::uint32_t> first(alike_ ? alike_->numbers() : 0, kNoSlot);
+  std::vector<std::uint32_t> first_of_kind(alike_ ? alike_->kinds() : 0, kNoSlot);
   const bool by_labels = reads_labels(*task_);
+  const std::int64_t milli = task_->milli * task_->gpu_count;
   for (std::uint32_t s = 0; s < n; ++s) {
-    if (by_labels && static_filter(*task_, pool_->node_at(s)) != Filter::kFits) {
+    Leaf& leaf = leaves_[s];
+    leaf.forget();
+    if (!alike_ || (by_labels && static_filter(*task_, pool_->node_at(s)) != Filter::kFits)) {
       evaluate(s);
       continue;
     }
     const AlikeNodes::Node& node = alike_->at(s);
     std::uint32_t& like = first[node.number];
-    if (like != kNoSlot) {
-      copy_leaf(like, s);
-      continue;
-    }
-    like = s;
     std::uint32_t& kind = first_of_kind[node.kind];
-    if (kind == kNoSlot) {
-      kind = s;
-    } else if (leaves_[kind].empty_slots > 0) {
-      leaves_[s].seen_shape = node.shape_version;
-      leaves_[s].empty_slots = leaves_[kind].empty_slots;
-      empty_total_ += leaves_[s].empty_slots;
+    const std::int32_t empty_slots = kind == kNoSlot ? 0 : leaves_[kind].empty_slots;
+    if (kind == kNoSlot) kind = s;
+    if (like != kNoSlot) {
+      answer(leaf, leaves_[like], node);
+    } else if (node.usable && node.free_milli < milli && empty_slots > 0) {
+      // As evaluate() would say, without a look at the node.
+      Leaf full;
+      full.empty_slots = empty_slots;
+      full.rejected_by = Filter::kGpu;
+      answer(leaf, full, node);
+    } else {
+      like = s;
+      if (empty_slots > 0) {
+        leaf.seen_shape = node.shape_version;
+        leaf.empty_slots = empty_slots;
+        empty_total_ += empty_slots;
+      }
+      evaluate(s);
     }
-    evaluate(s);
   }
 }
 
-void ClassIndex::copy_leaf(std::uint32_t from, std::uint32_t to) {
-  const Leaf& like = leaves_[from];
-  Leaf& leaf = leaves_[to];
-  leaf.score = like.score;
-  leaf.slots = like.slots;
-  leaf.empty_slots = like.empty_slots;
-  leaf.rejected_by = like.rejected_by;
-  leaf.seen_version = alike_->at(to).version;
-  leaf.seen_shape = alike_->at(to).shape_version;
+// Gives a leaf that was forgotten the answers of another one.
+void ClassIndex::answer(Leaf& leaf, const Leaf& from, const AlikeNodes::Node& node) {
+  leaf.score = from.score;
+  leaf.slots = from.slots;
+  leaf.empty_slots = from.empty_slots;
+  leaf.rejected_by = from.rejected_by;
+  leaf.seen_version = node.version;
+  leaf.seen_shape = node.shape_version;
   --rejected_[0];
   ++rejected_[static_cast<std::size_t>(leaf.rejected_by)];
   empty_total_ += leaf.empty_slots;

@@ -78,7 +78,7 @@ class ClassIndex {
 
   void rebuild();
   void evaluate_all();
-  void copy_leaf(std::uint32_t from, std::uint32_t to);
+  void answer(Leaf& leaf, const Leaf& from, const AlikeNodes::Node& node);
   void order_groups();
   void fill_sums();
   void fill_tournaments();
