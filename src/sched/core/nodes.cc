@@ -263,7 +263,11 @@ Result<void> Core::on(const NodeUpserted& e) {
   const PoolId old_pool = node.pool;
   const bool moved = node.pool != pool_id || node.spec.topology != spec.topology;
   const bool other_gpus =
-      device_ids(node.spec) != device_ids(spec) || node.empty.devices.size() != room.devices.size();
+      device_ids(node.spec) != device_ids(spec) ||
+      !std::equal(node.empty.devices.begin(), node.empty.devices.end(), room.devices.begin(),
+                  room.devices.end(), [](const DeviceState& a, const DeviceState& b) {
+                    return a.device_class == b.device_class;
+                  });
   const std::vector<std::string> old_devices = device_ids(node.spec);
   node.spec = spec;
   node.empty = room;

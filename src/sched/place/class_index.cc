@@ -8,8 +8,9 @@
 
 namespace fairlead::sched {
 
-ClassIndex::ClassIndex(const TaskClass& task, const PoolState& pool, const Scorer& scorer)
-    : task_(&task), pool_(&pool), scorer_(&scorer) {}
+ClassIndex::ClassIndex(const TaskClass& task, const PoolState& pool, const Scorer& scorer,
+                       AlikeNodes* alike)
+    : task_(&task), pool_(&pool), scorer_(&scorer), alike_(alike) {}
 
 std::uint32_t ClassIndex::better(std::uint32_t a, std::uint32_t b) const {
   if (a == kNoSlot) return b;
@@ -19,25 +20,22 @@ std::uint32_t ClassIndex::better(std::uint32_t a, std::uint32_t b) const {
 
 void ClassIndex::rebuild() {
   const std::size_t n = pool_->slot_count();
-  width_ = std::bit_ceil(n == 0 ? std::size_t{1} : n);
-  leaves_.assign(n, Leaf{});
-  sum_.assign(2 * width_, 0);
-  rejected_ = {};
-  rejected_[0] = static_cast<std::int64_t>(n);
-  empty_total_ = 0;
-  for (std::uint32_t s = 0; s < n; ++s) {
-    evaluate(s);
-    sum_[width_ + s] = leaves_[s].slots;
+  if (order_version_ != pool_->order_version()) {
+    width_ = std::bit_ceil(n == 0 ? std::size_t{1} : n);
+    sum_.assign(2 * width_, 0);
+    leaves_.assign(n, Leaf{});
+    order_groups();
   }
-  for (std::size_t i = width_ - 1; i >= 1; --i) sum_[i] = sum_[2 * i] + sum_[2 * i + 1];
-  rebuild_groups();
+  evaluate_all();
+  fill_sums();
+  fill_tournaments();
   order_version_ = pool_->order_version();
   scorer_version_ = scorer_->version();
   device_classes_ = task_->on_device.size();
   cursor_ = pool_->journal_end();
 }
 
-void ClassIndex::rebuild_groups() {
+void ClassIndex::order_groups() {
   groups_.clear();
   std::vector<std::size_t> position_of(pool_->group_count(), SIZE_MAX);
   for (std::uint32_t s = 0; s < leaves_.size(); ++s) {
@@ -54,12 +52,77 @@ void ClassIndex::rebuild_groups() {
   for (Group& g : groups_) {
     g.width = std::bit_ceil(g.members.size());
     g.best.assign(2 * g.width, kNoSlot);
-    for (std::size_t i = 0; i < g.members.size(); ++i) {
-      if (leaves_[g.members[i]].slots > 0) g.best[g.width + i] = g.members[i];
-    }
+  }
+}
+
+void ClassIndex::fill_sums() {
+  for (std::size_t s = 0; s < leaves_.size(); ++s) sum_[width_ + s] = leaves_[s].slots;
+  for (std::size_t i = width_ - 1; i >= 1; --i) sum_[i] = sum_[2 * i] + sum_[2 * i + 1];
+}
+
+void ClassIndex::fill_tournaments() {
+  for (Group& g : groups_) {
+    for (std::size_t i = 0; i < g.members.size(); ++i)
+      g.best[g.width + i] = leaves_[g.members[i]].slots > 0 ? g.members[i] : kNoSlot;
     for (std::size_t i = g.width - 1; i >= 1; --i)
       g.best[i] = better(g.best[2 * i], g.best[2 * i + 1]);
   }
+}
+
+// The first of those that are alike is evaluated, the others take its answers.
+void ClassIndex::evaluate_all() {
+  const auto n = static_cast<std::uint32_t>(leaves_.size());
+  rejected_ = {};
+  rejected_[0] = n;
+  empty_total_ = 0;
+  if (alike_) alike_->follow();
+  std::vector<std::uint32_t> first(alike_ ? alike_->numbers() : 0, kNoSlot);
+  std::vector<std::uint32_t> first_of_kind(alike_ ? alike_->kinds() : 0, kNoSlot);
+  const bool by_labels = reads_labels(*task_);
+  const std::int64_t milli = task_->milli * task_->gpu_count;
+  for (std::uint32_t s = 0; s < n; ++s) {
+    Leaf& leaf = leaves_[s];
+    leaf.forget();
+    if (!alike_ || (by_labels && static_filter(*task_, pool_->node_at(s)) != Filter::kFits)) {
+      evaluate(s);
+      continue;
+    }
+    const AlikeNodes::Node& node = alike_->at(s);
+    std::uint32_t& like = first[node.number];
+    std::uint32_t& kind = first_of_kind[node.kind];
+    const std::int32_t empty_slots = kind == kNoSlot ? 0 : leaves_[kind].empty_slots;
+    if (kind == kNoSlot) kind = s;
+    if (like != kNoSlot) {
+      answer(leaf, leaves_[like], node);
+    } else if (node.usable && node.free_milli < milli && empty_slots > 0) {
+      // As evaluate() would say, without a look at the node.
+      Leaf full;
+      full.empty_slots = empty_slots;
+      full.rejected_by = Filter::kGpu;
+      answer(leaf, full, node);
+    } else {
+      like = s;
+      if (empty_slots > 0) {
+        leaf.seen_shape = node.shape_version;
+        leaf.empty_slots = empty_slots;
+        empty_total_ += empty_slots;
+      }
+      evaluate(s);
+    }
+  }
+}
+
+// Gives a leaf that was forgotten the answers of another one.
+void ClassIndex::answer(Leaf& leaf, const Leaf& from, const AlikeNodes::Node& node) {
+  leaf.score = from.score;
+  leaf.slots = from.slots;
+  leaf.empty_slots = from.empty_slots;
+  leaf.rejected_by = from.rejected_by;
+  leaf.seen_version = node.version;
+  leaf.seen_shape = node.shape_version;
+  --rejected_[0];
+  ++rejected_[static_cast<std::size_t>(leaf.rejected_by)];
+  empty_total_ += leaf.empty_slots;
 }
 
 bool ClassIndex::evaluate(std::uint32_t slot) {
@@ -118,8 +181,8 @@ void ClassIndex::update_path(std::uint32_t slot) {
 
 void ClassIndex::catch_up() {
   FAIRLEAD_CHECK(pool_->ordered(), "an index is asked only of an ordered pool");
-  if (order_version_ != pool_->order_version() || scorer_version_ != scorer_->version() ||
-      device_classes_ != task_->on_device.size() || cursor_ < pool_->journal_begin()) {
+  if (order_version_ != pool_->order_version() || device_classes_ != task_->on_device.size() ||
+      cursor_ < pool_->journal_begin()) {
     rebuild();
     return;
   }
@@ -127,6 +190,34 @@ void ClassIndex::catch_up() {
     const std::uint32_t slot = pool_->journal_at(cursor_);
     if (evaluate(slot)) update_path(slot);
   }
+  if (scorer_version_ != scorer_->version()) rescore();
+}
+
+// Scores are void; what fits is not.
+void ClassIndex::rescore() {
+  if (alike_) alike_->follow();
+  std::vector<std::uint32_t> first(alike_ ? alike_->numbers() : 0, kNoSlot);
+  bool changed = false;
+  for (std::uint32_t s = 0; s < leaves_.size(); ++s) {
+    if (leaves_[s].slots == 0) continue;
+    std::int32_t score = kNoScore;
+    std::uint32_t like = s;
+    if (alike_) {
+      std::uint32_t& of_number = first[alike_->at(s).number];
+      if (of_number == kNoSlot) of_number = s;
+      like = of_number;
+    }
+    if (like == s) {
+      ++evaluations_;
+      score = scorer_->score(*task_, pool_->node_at(s));
+    } else {
+      score = leaves_[like].score;
+    }
+    changed = changed || score != leaves_[s].score;
+    leaves_[s].score = score;
+  }
+  if (changed) fill_tournaments();
+  scorer_version_ = scorer_->version();
 }
 
 std::uint32_t ClassIndex::best_of(const Group& g, SlotRange range) const {

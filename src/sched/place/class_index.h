@@ -3,14 +3,16 @@
 // A tournament tree per group of nodes (same GPUs): each inner node knows the best-scored slot
 // below it; and one tree of sums: how many tasks fit below. catch_up() replays the pool's journal,
 // so the cost of a question is that of the nodes changed since the last one: O(changed × (fit +
-// score + log n)). best() is O(groups × log n), slots() O(log n). Memory: about 50 bytes per node
-// and class.
+// score + log n)). The first question, and the first after scores became void, cost O(nodes), of
+// which only those that differ (AlikeNodes) are fitted and scored. best() is O(groups × log n),
+// slots() O(log n). Memory: about 50 bytes per node and class.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
+#include "sched/place/alike_nodes.h"
 #include "sched/place/fit.h"
 #include "sched/place/scorer.h"
 #include "sched/state/pool_state.h"
@@ -21,7 +23,9 @@ class ClassIndex {
  public:
   static constexpr std::uint32_t kNoSlot = UINT32_MAX;
 
-  ClassIndex(const TaskClass& task, const PoolState& pool, const Scorer& scorer);
+  // Without `alike` every node is evaluated for itself.
+  ClassIndex(const TaskClass& task, const PoolState& pool, const Scorer& scorer,
+             AlikeNodes* alike = nullptr);
 
   const TaskClass& task() const { return *task_; }
   void catch_up();
@@ -56,6 +60,14 @@ class ClassIndex {
     std::uint32_t position = 0;  // in its group
     std::uint16_t group = 0;     // position in groups_
     Filter rejected_by = Filter::kFits;
+
+    void forget() {
+      const std::uint32_t at = position;
+      const std::uint16_t of = group;
+      *this = Leaf{};
+      position = at;
+      group = of;
+    }
   };
 
   // Slots of one group in ascending order, and the tournament over them.
@@ -67,7 +79,12 @@ class ClassIndex {
   };
 
   void rebuild();
-  void rebuild_groups();
+  void evaluate_all();
+  void answer(Leaf& leaf, const Leaf& from, const AlikeNodes::Node& node);
+  void order_groups();
+  void fill_sums();
+  void fill_tournaments();
+  void rescore();
   std::uint32_t best_of(const Group& group, SlotRange range) const;
   bool evaluate(std::uint32_t slot);
   void update_path(std::uint32_t slot);
@@ -76,6 +93,7 @@ class ClassIndex {
   const TaskClass* task_;
   const PoolState* pool_;
   const Scorer* scorer_;
+  AlikeNodes* alike_;
   std::vector<Leaf> leaves_;
   std::vector<Group> groups_;
   std::vector<std::int64_t> sum_;  // [1] is the root; leaves at [width_ + slot]

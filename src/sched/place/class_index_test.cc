@@ -142,6 +142,43 @@ TEST_F(Index, StartsOverWhenTheJournalWasTrimmedOrScoresAreVoid) {
   EXPECT_EQ(index.evaluations(), before + 3);
 }
 
+TEST_F(Index, EvaluatesOneOfThoseThatAreAlike) {
+  // 100 equal nodes, of which three hold a task: two states, two evaluations, and again two when
+  // scores are void.
+  for (int i = 0; i < 100; ++i) pool.add(NodeOf(names, "n").gpus(2, t4));
+  pool.order();
+  for (const std::size_t i : {3U, 5U, 70U}) pool.put(NodeId(i), task);
+  AlikeNodes alike(pool.state());
+  ClassIndex index(task, pool.state(), scorer, &alike);
+  index.catch_up();
+  EXPECT_EQ(index.evaluations(), 2);
+  EXPECT_EQ(index.total(), 197);
+  EXPECT_EQ(index.empty_total(), 200);
+  scorer.forget();
+  index.catch_up();
+  EXPECT_EQ(index.evaluations(), 4);
+  EXPECT_EQ(index.slots({0, 4}), 7);
+}
+
+TEST_F(Index, LabelsCountForClassesThatNameThem) {
+  // Alike but for a label that only every fourth node has.
+  for (int i = 0; i < 8; ++i) {
+    NodeOf node(names, "n");
+    node.gpus(1, t4);
+    if (i % 4 == 0) node.spec().labels["zone"] = "a";
+    pool.add(node);
+  }
+  pool.order();
+  Constraints zone_a;
+  zone_a.node_selector["zone"] = "a";
+  AlikeNodes alike(pool.state());
+  ClassIndex index(names.task(gpus(1), zone_a), pool.state(), scorer, &alike);
+  index.catch_up();
+  EXPECT_EQ(index.total(), 2);
+  EXPECT_EQ(index.rejected_by(1), Filter::kSelector);
+  EXPECT_EQ(index.best({1, 8}), 4U);
+}
+
 TEST_F(Index, AnEmptyPoolFitsNothing) {
   pool.order();
   ClassIndex index(task, pool.state(), scorer);
@@ -242,6 +279,111 @@ RC_GTEST_PROP(IndexProperty, EqualsAFreshlyBuiltOne, ()) {
     RC_ASSERT(kept.slots({begin, end}) == sum);
     RC_ASSERT(kept.best({begin, end}) == best);
     RC_ASSERT(fresh.best({begin, end}) == best);
+  }
+}
+
+// Sharing evaluations among nodes that are alike changes no answer: few kinds of nodes with labels,
+// taints, MIG and cores near devices, in states that repeat.
+RC_GTEST_PROP(IndexProperty, SharedEvaluationsEqualUnsharedOnes, ()) {
+  const auto below = [](std::uint32_t n) { return *rc::gen::inRange<std::uint32_t>(0, n); };
+  Names names;
+  const ClassId a100 = names.define("A100-80GB");
+  const ClassId t4 = names.define("T4");
+  const std::string policies[] = {"default", "fgd", "bestfit"};
+  PoolSpec spec;
+  if (below(4) == 0) spec.gpu_strategy = spec.cpu_strategy = Strategy::kSpread;
+  TestPool pool(names, policies[below(3)], spec);
+  const std::uint32_t nodes = 1 + below(16);
+  for (std::uint32_t i = 0; i < nodes; ++i) {
+    NodeOf node(names, "n");
+    switch (below(4)) {
+      case 0:
+        node.cells({4'000, 4'000}).gpu(a100, 0).gpu(a100, 1);
+        break;
+      case 1:
+        node.mig_gpu(a100).gpu(a100).extended("licence", 2);
+        break;
+      case 2:
+        node.gpus(2, t4);
+        break;
+      default:
+        node.cells({16'000});
+    }
+    if (below(3) == 0) node.spec().labels["zone"] = below(2) ? "a" : "b";
+    if (below(4) == 0) node.spec().taints = {{"spot", "", static_cast<TaintEffect>(below(2))}};
+    if (below(6) == 0) node.spec().node_type = "dgx";
+    pool.add(node);
+  }
+  pool.order();
+  Constraints zone_a;
+  zone_a.node_selector["zone"] = "a";
+  Constraints not_b;
+  not_b.affinity = {{"zone", MatchOperator::kNotIn, {"b"}}};
+  not_b.tolerations = {{}};
+  Constraints dgx;
+  dgx.node_types = {"dgx"};
+  const std::vector<const TaskClass*> tasks{&names.task(gpus(1, 1'000)),
+                                            &names.task(gpus(2), zone_a),
+                                            &names.task(portion(300, 1, 500)),
+                                            &names.task(portion(500, 2), not_b),
+                                            &names.task(device_memory(4'000)),
+                                            &names.task(mig("1g.10gb", 1, 500)),
+                                            &names.task(near_cores(gpus(1, 3'000))),
+                                            &names.task(cpus(2'000)),
+                                            &names.task(cpus(1'000), dgx)};
+  const auto any = [&]() -> const TaskClass& {
+    return *tasks[below(static_cast<std::uint32_t>(tasks.size()))];
+  };
+  const auto state_mix = [&] {
+    pool.placement().scorer->state_mix({{&any(), 1 + below(5)}, {&any(), 1 + below(5)}});
+    pool.refresh();
+  };
+  AlikeNodes alike(pool.state(), below(2) ? UINT64_MAX : 0);
+  const Scorer& scorer = *pool.placement().scorer;
+  std::vector<std::unique_ptr<ClassIndex>> shared;
+  for (const TaskClass* t : tasks)
+    shared.push_back(std::make_unique<ClassIndex>(*t, pool.state(), scorer, &alike));
+  const std::uint32_t steps = below(60);
+  for (std::uint32_t i = 0; i < steps; ++i) {
+    const NodeId id(below(nodes));
+    NodeState& node = pool.node(id);
+    const std::uint32_t what = below(10);
+    if (what == 0) {
+      node.spec.schedulable = !node.spec.schedulable;
+      ++node.shape_version;
+      pool.state().touched(id);
+    } else if (what == 1 && !node.free.devices.empty()) {
+      node.free.devices[0].healthy = !node.free.devices[0].healthy;
+      ++node.shape_version;
+      pool.state().touched(id);
+    } else if (what == 2) {
+      state_mix();
+    } else if (what == 3) {
+      pool.order();
+    } else if (const TaskClass& t = any(); fit(t, node).slots > 0) {
+      pool.put(id, t);
+    }
+    if (below(3) == 0) shared[below(static_cast<std::uint32_t>(tasks.size()))]->catch_up();
+  }
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    ClassIndex alone(*tasks[t], pool.state(), scorer);
+    alone.catch_up();
+    shared[t]->catch_up();
+    ClassIndex fresh(*tasks[t], pool.state(), scorer, &alike);
+    fresh.catch_up();
+    for (const ClassIndex* index : {shared[t].get(), &fresh}) {
+      RC_ASSERT(index->total() == alone.total());
+      RC_ASSERT(index->empty_total() == alone.empty_total());
+      RC_ASSERT(index->rejected() == alone.rejected());
+      RC_ASSERT(index->best(pool.state().all()) == alone.best(pool.state().all()));
+      for (std::uint32_t s = 0; s < nodes; ++s) {
+        RC_ASSERT(index->slots_at(s) == alone.slots_at(s));
+        RC_ASSERT(index->score_at(s) == alone.score_at(s));
+        RC_ASSERT(index->empty_slots_at(s) == alone.empty_slots_at(s));
+        RC_ASSERT(index->rejected_by(s) == alone.rejected_by(s));
+      }
+    }
+    RC_ASSERT(fresh.evaluations() <= alone.evaluations());
   }
 }
 

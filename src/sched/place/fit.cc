@@ -161,6 +161,10 @@ std::string_view filter_name(Filter filter) {
   return "?";
 }
 
+bool reads_labels(const TaskClass& task) {
+  return !task.constraints.node_selector.empty() || !task.constraints.affinity.empty();
+}
+
 Filter static_filter(const TaskClass& task, const NodeState& node) {
   const Constraints& c = task.constraints;
   if (!node.spec.taints.empty() && tainted(task, node.spec)) return Filter::kTaint;

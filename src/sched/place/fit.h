@@ -43,6 +43,9 @@ struct Fit {
   Filter rejected_by = Filter::kFits;  // kFits when slots > 0
 };
 
+// Whether labels of a node matter to the class.
+bool reads_labels(const TaskClass& task);
+
 // Filters that depend on labels, taints and hardware alone, without ready and cordoned.
 Filter static_filter(const TaskClass& task, const NodeState& node);
 

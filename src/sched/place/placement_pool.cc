@@ -5,7 +5,8 @@ namespace fairlead::sched {
 const ClassIndex& PlacementPool::index(TaskClassId task_class) {
   if (task_class.index() >= indices_.size()) indices_.resize(task_class.index() + 1);
   auto& index = indices_[task_class.index()];
-  if (!index) index = std::make_unique<ClassIndex>(classes_.get(task_class), state, *scorer);
+  if (!index)
+    index = std::make_unique<ClassIndex>(classes_.get(task_class), state, *scorer, &alike_);
   index->catch_up();
   return *index;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "sched/place/alike_nodes.h"
 #include "sched/place/class_index.h"
 #include "sched/place/scorer.h"
 #include "sched/state/pool_state.h"
@@ -21,7 +22,8 @@ class PlacementPool {
       : state(id, std::move(spec), nodes),
         scorer(std::move(pool_scorer)),
         rng(seed),
-        classes_(classes) {}
+        classes_(classes),
+        alike_(state) {}
 
   PoolState state;
   std::unique_ptr<Scorer> scorer;
@@ -42,6 +44,7 @@ class PlacementPool {
 
  private:
   const TaskClasses& classes_;
+  AlikeNodes alike_;
   std::vector<std::unique_ptr<ClassIndex>> indices_;  // by TaskClassId
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kStepBits = 7;              // losses within 128 milli count as equal
 constexpr std::int64_t kPriceFactor = 4;  // full scarcity of a model costs 4 × the request
-// A score is −steps × 2^14 − what the strategy says, 0 … 2^14 − 1, less being better.
+// A score is −steps × 2^14 − what decides within a step, 0 … 2^14 − 1, less being better.
 constexpr std::int64_t kStepScore = 1 << 14;
 // A CPU-only task goes to a node with GPUs only if nothing else has room.
 constexpr std::int64_t kOnGpuNode = std::int64_t{1} << 29;
@@ -36,16 +36,20 @@ class DefaultScorer final : public Scorer {
       : gpu_strategy_(pool.gpu_strategy), cpu_strategy_(pool.cpu_strategy) {}
 
   std::int32_t score(const TaskClass& task, const NodeState& node) const override {
-    const std::int64_t steps =
-        mix_known_ && gpu_strategy_ == Strategy::kBinpack ? outcome(task, node).steps : 0;
-    std::int64_t total = -steps * kStepScore - rest(task, node);
+    std::int64_t total = 0;
+    if (by_mix()) {
+      const Outcome out = outcome(task, node);
+      total = -out.steps * kStepScore - within_step(task, node, out.left);
+    } else {
+      total = -rest(task, node);
+    }
     if (!task.needs_gpu() && !node.empty.devices.empty()) total -= kOnGpuNode;
     total -= soft_taints(node) * kStepScore * 64;
     return static_cast<std::int32_t>(std::max<std::int64_t>(total, kLowestScore));
   }
 
   std::int32_t device(const TaskClass& task, const NodeState& node) const override {
-    if (!mix_known_ || gpu_strategy_ != Strategy::kBinpack) return -1;
+    if (!by_mix()) return -1;
     return outcome(task, node).device;
   }
 
@@ -57,7 +61,7 @@ class DefaultScorer final : public Scorer {
   // everywhere, rising to kPriceFactor × the request when all of it is.
   std::int64_t price(const TaskClass& task, std::size_t group,
                      const PoolState& pool) const override {
-    if (!mix_known_ || gpu_strategy_ != Strategy::kBinpack || !task.needs_gpu()) return 0;
+    if (!by_mix() || !task.needs_gpu()) return 0;
     if (group >= pinned_.size() || pinned_[group] == 0) return 0;
     const std::int64_t free = pool.free_in_group(group);
     if (free <= 0) return 0;
@@ -89,8 +93,11 @@ class DefaultScorer final : public Scorer {
  private:
   static constexpr std::int64_t kPinnedOne = 1 << 16;
 
+  bool by_mix() const { return mix_known_ && gpu_strategy_ == Strategy::kBinpack; }
+
   struct Outcome {
     std::int64_t steps = 0;
+    std::int64_t left = 0;  // milli, of what the task is packed into: see the header
     std::int32_t device = -1;
   };
 
@@ -119,7 +126,10 @@ class DefaultScorer final : public Scorer {
           out.device = static_cast<std::int32_t>(i);
         }
       }
-      if (out.device >= 0) after += best;
+      if (out.device >= 0) {
+        after += best;
+        out.left = best_left;
+      }
     } else if (count > 0) {
       // Several devices: which ones, topology decides; here the fullest that fit.
       std::int32_t missing = count;
@@ -130,6 +140,7 @@ class DefaultScorer final : public Scorer {
         --missing;
       }
       after = usable_.usable(gpus, cpu_after);
+      if (count > 1) out.left = node.free_milli - milli * count;
     }
     const std::int64_t demand = milli * count;
     const std::int64_t loss = ((before - after) >> UsableCapacity::kShareBits) - demand +
@@ -140,8 +151,14 @@ class DefaultScorer final : public Scorer {
     return out;
   }
 
-  // The strategy's part, 0 … 2^14 − 1: GPU left on the node for tasks with GPUs (a 16-GPU node has
-  // 16,000 milli), and share of CPU left for others.
+  std::int64_t within_step(const TaskClass& task, const NodeState& node, std::int64_t left) const {
+    if (task.needs_gpu()) return std::clamp<std::int64_t>(left, 0, kStepScore - 1);
+    const bool first = cpu_strategy_ == Strategy::kBinpack && !node.empty.devices.empty();
+    return first ? 0 : rest(task, node);
+  }
+
+  // What the strategy alone says, 0 … 2^14 − 1: GPU left on the node for tasks with GPUs (a 16-GPU
+  // node has 16,000 milli), and share of CPU left for others.
   std::int64_t rest(const TaskClass& task, const NodeState& node) const {
     std::int64_t left = 0;
     Strategy strategy = gpu_strategy_;
@@ -164,7 +181,9 @@ class DefaultScorer final : public Scorer {
   }
 
   // One node of each distinct size: whether a request fits a kind of node at all.
-  static std::vector<const NodeState*> node_kinds(const PoolState& pool) {
+  const std::vector<const NodeState*>& node_kinds(const PoolState& pool) {
+    if (kinds_version_ == pool.shape_version()) return kinds_;
+    kinds_version_ = pool.shape_version();
     std::map<std::tuple<std::size_t, std::int64_t, std::int64_t, std::size_t>, const NodeState*>
         kinds;
     for (std::uint32_t s = 0; s < pool.slot_count(); ++s) {
@@ -172,9 +191,9 @@ class DefaultScorer final : public Scorer {
       kinds.try_emplace({pool.group_at(s), n.empty.cpu, n.empty.memory, n.empty.devices.size()},
                         &n);
     }
-    std::vector<const NodeState*> out;
-    for (const auto& [key, node] : kinds) out.push_back(node);
-    return out;
+    kinds_.clear();
+    for (const auto& [key, node] : kinds) kinds_.push_back(node);
+    return kinds_;
   }
 
   // Per group, the share (of 2^16) of all GPU demand that must run on it: demand that cannot go
@@ -191,7 +210,7 @@ class DefaultScorer final : public Scorer {
       all += Int128{weight} * milli * count;
     }
     if (all == 0) return;
-    const auto kinds = node_kinds(pool);
+    const auto& kinds = node_kinds(pool);
     std::int64_t total = 0;
     for (std::size_t g = 1; g < groups; ++g) total += pool.total_in_group(g);
     for (const auto& [task, weight] : items) {
@@ -226,6 +245,8 @@ class DefaultScorer final : public Scorer {
   UsableCapacity usable_;
   bool mix_known_ = false;
   std::uint32_t order_version_ = UINT32_MAX;
+  std::uint64_t kinds_version_ = UINT64_MAX;
+  std::vector<const NodeState*> kinds_;
   std::vector<std::int64_t> pinned_;  // by group
 };
 

@@ -90,7 +90,7 @@ TEST_F(DefaultScore, TheLossToTheMixComesFirst) {
   const auto s = scorer({{&names.task(portion(500)), 1}});
   const TaskClass& task = names.task(portion(300));
   EXPECT_EQ(s->device(task, node({1'000, 500})), 0);
-  EXPECT_EQ(s->score(task, node({1'000, 500})), -1'200) << "0 steps, 1.2 left";
+  EXPECT_EQ(s->score(task, node({1'000, 500})), -700) << "0 steps, 0.7 left of the device";
   EXPECT_EQ(s->score(task, node({500})), -2 * kStep - 200);
 }
 
@@ -99,7 +99,8 @@ TEST_F(DefaultScore, AFragmentThatNobodyWantsIsAGain) {
   // of loss, which is −2 steps (rounded up).
   const auto s = scorer({{&names.task(portion(500)), 1}});
   EXPECT_EQ(s->device(names.task(portion(300)), node({300, 1'000})), 0);
-  EXPECT_EQ(s->score(names.task(portion(300)), node({300, 1'000})), 2 * kStep - 1'000);
+  EXPECT_EQ(s->score(names.task(portion(300)), node({300, 1'000})), 2 * kStep)
+      << "nothing left of the device";
 }
 
 TEST_F(DefaultScore, GpusLeftWithoutCoresAreALoss) {
@@ -107,8 +108,34 @@ TEST_F(DefaultScore, GpusLeftWithoutCoresAreALoss) {
   // cores leaves 1 core for 1 device: it is unusable (1000) and 500 of it stranded beyond what that
   // core serves. Before, nothing was. Loss 2000 − 0 − 1000 + 500 = 1500: 12 steps (11.7).
   const auto s = scorer({{&names.task(gpus(1, 2'000)), 1}});
-  EXPECT_EQ(s->score(names.task(gpus(1, 3'000)), node({1'000, 1'000}, 4'000)), -12 * kStep - 1'000);
-  EXPECT_EQ(s->score(names.task(gpus(1, 2'000)), node({1'000, 1'000}, 4'000)), -1'000);
+  EXPECT_EQ(s->score(names.task(gpus(1, 3'000)), node({1'000, 1'000}, 4'000)), -12 * kStep);
+  EXPECT_EQ(s->score(names.task(gpus(1, 2'000)), node({1'000, 1'000}, 4'000)), 0);
+}
+
+TEST_F(DefaultScore, AFractionIsPackedIntoDevicesAndSeveralDevicesIntoNodes) {
+  // All ask 0.1, so that nothing is lost anywhere: what is left decides, of the device for a
+  // fraction, however much else the node has free; of the node for two devices.
+  const auto s = scorer({{&names.task(portion(100)), 1}});
+  const TaskClass& fraction = names.task(portion(300));
+  EXPECT_EQ(s->score(fraction, node({1'000, 1'000, 400})), -100);
+  EXPECT_EQ(s->score(fraction, node({500})), -200) << "a fuller node, an emptier device";
+  EXPECT_EQ(s->score(names.task(gpus(2)), node({1'000, 1'000, 400})), -400);
+  EXPECT_EQ(s->score(names.task(gpus(2)), node({1'000, 1'000})), 0);
+}
+
+TEST_F(DefaultScore, OneDeviceOrNoneTakesTheFirstNodeThatLosesNothing) {
+  const auto s = scorer({{&names.task(portion(100)), 1}});
+  EXPECT_EQ(s->score(names.task(gpus(1)), node({1'000, 1'000, 400})), 0);
+  EXPECT_EQ(s->score(names.task(gpus(1)), node({1'000})), 0);
+  // Best fit by cores would leave GPUs without any.
+  const TaskClass& two_cores = names.task(cpus(2'000));
+  EXPECT_EQ(s->score(two_cores, node({1'000}, 4'000)), s->score(two_cores, node({1'000}, 8'000)));
+  EXPECT_GT(s->score(two_cores, node({}, 4'000)), s->score(two_cores, node({}, 8'000)))
+      << "nodes without GPUs are packed by cores as ever";
+  spec.cpu_strategy = Strategy::kSpread;
+  const auto spread = scorer({{&names.task(portion(100)), 1}});
+  EXPECT_LT(spread->score(two_cores, node({1'000}, 4'000)),
+            spread->score(two_cores, node({1'000}, 8'000)));
 }
 
 TEST_F(DefaultScore, SpreadDoesNotLookAtTheMix) {

@@ -1,7 +1,8 @@
 // Scorers: which of the nodes that fit a task is the best (rule 6.2).
 //
-// A score is a pure function of the task class, the node, and statistics that change seldom
-// (version()); so it is cached per (class, node). Higher is better; ties go to the first node in
+// A score is a pure function of the task class, of what AlikeNodes compares of the node, and of
+// statistics that change seldom (version()); so it is cached per (class, node), and shared by nodes
+// that are alike. Higher is better; ties go to the first node in
 // the pool's order. The published policies are kept for comparison (docs/simulate.md).
 #pragma once
 

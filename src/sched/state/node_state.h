@@ -31,6 +31,7 @@ struct DeviceState {
   std::int32_t mig_free_compute = 0;  // compute slices
   std::int32_t mig_total_compute = 0;
   std::uint32_t mig_all_slices = 0;
+  friend bool operator==(const DeviceState&, const DeviceState&) = default;
 
   // Nobody holds any part of it.
   bool untouched() const {
@@ -41,6 +42,7 @@ struct DeviceState {
 struct CellState {
   std::int64_t total_cpu = 0;
   std::int64_t free_cpu = 0;
+  friend bool operator==(const CellState&, const CellState&) = default;
 };
 
 // A task on a node, named by its workload and place in it.
@@ -67,6 +69,7 @@ struct NodeRoom {
   boost::container::small_vector<CellState, 2> cells;  // at least one
   boost::container::small_vector<DeviceState, 8> devices;
   boost::container::small_vector<std::int64_t, 1> extended;  // by resource index − kFirstExtended
+  friend bool operator==(const NodeRoom&, const NodeRoom&) = default;
 
   std::int64_t free_gpu_milli() const;   // Σ free compute of healthy devices
   std::int64_t total_gpu_milli() const;  // healthy devices

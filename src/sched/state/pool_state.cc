@@ -41,6 +41,7 @@ void PoolState::reorder(const std::vector<NodeId>& members, std::size_t level_co
   });
   levels_.assign(level_count, {});
   domain_index_.assign(level_count, std::vector<std::int32_t>(slots_.size(), -1));
+  group_of_slot_.assign(slots_.size(), 0);
   free_by_group_.assign(1, 0);
   total_by_group_.assign(1, 0);
   for (std::uint32_t s = 0; s < slots_.size(); ++s) {
@@ -49,6 +50,7 @@ void PoolState::reorder(const std::vector<NodeId>& members, std::size_t level_co
     node.free_milli = node.free.free_gpu_milli();
     node.counted_milli = usable_milli(node);
     node.counted_cpu = usable_cpu(node);
+    group_of_slot_[s] = static_cast<std::uint32_t>(node_group(node));
     count_group(node);
     bool same_parent = s > 0;
     for (std::size_t l = 0; l < level_count; ++l) {
@@ -67,6 +69,7 @@ void PoolState::reorder(const std::vector<NodeId>& members, std::size_t level_co
   journal_base_ = journal_end();
   journal_.clear();
   ++order_version_;
+  ++shape_version_;
   ++release_version;
   ordered_ = true;
 }
@@ -136,6 +139,7 @@ void PoolState::give(NodeId node_id, const TaskPlacement& placement, const TaskC
 
 void PoolState::touched(NodeId node_id) {
   note(nodes_[node_id.index()]);
+  ++shape_version_;
   ++release_version;
 }
 
@@ -165,7 +169,7 @@ void PoolState::note(NodeState& node) {
     domain.free_milli += usable_milli(node) - node.counted_milli;
     domain.free_cpu += usable_cpu(node) - node.counted_cpu;
   }
-  free_by_group_[node_group(node)] += usable_milli(node) - node.counted_milli;
+  free_by_group_[group_of_slot_[node.slot]] += usable_milli(node) - node.counted_milli;
   node.counted_milli = usable_milli(node);
   node.counted_cpu = usable_cpu(node);
   journal_.push_back(node.slot);

@@ -84,10 +84,13 @@ class PoolState {
   }
 
   // Nodes by what GPUs they have: 0 for none, else 1 + the class of their first device.
-  std::size_t group_at(std::uint32_t slot) const { return node_group(node_at(slot)); }
+  std::size_t group_at(std::uint32_t slot) const { return group_of_slot_[slot]; }
   std::size_t group_count() const { return free_by_group_.size(); }
   std::int64_t free_in_group(std::size_t group) const { return free_by_group_[group]; }
   std::int64_t total_in_group(std::size_t group) const { return total_by_group_[group]; }
+
+  // Rises when nodes came, left or changed otherwise than by what tasks hold.
+  std::uint64_t shape_version() const { return shape_version_; }
 
   // Rises whenever something may have become free: a failed attempt stays failed until then.
   std::uint64_t release_version = 0;
@@ -103,11 +106,13 @@ class PoolState {
   std::vector<NodeId> slots_;
   std::vector<std::vector<Domain>> levels_;
   std::vector<std::vector<std::int32_t>> domain_index_;  // [level][slot], −1: none
-  std::vector<std::int64_t> free_by_group_;              // milli of usable nodes
-  std::vector<std::int64_t> total_by_group_;             // milli of all nodes, empty
+  std::vector<std::uint32_t> group_of_slot_;
+  std::vector<std::int64_t> free_by_group_;   // milli of usable nodes
+  std::vector<std::int64_t> total_by_group_;  // milli of all nodes, empty
   std::vector<std::uint32_t> journal_;
   std::uint64_t journal_base_ = 0;
   std::uint32_t order_version_ = 0;
+  std::uint64_t shape_version_ = 0;
   bool ordered_ = true;
 };
 
