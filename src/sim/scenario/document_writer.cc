@@ -230,12 +230,13 @@ class StepsWriter {
   Tree expect_ = Tree::list();
 };
 
-Tree scenario_tree(const Scenario& scenario) {
+Tree scenario_tree(const Scenario& scenario, bool unchecked) {
   Tree root = Tree::map();
   root.add("apiVersion", Tree::string("fairlead/v1"));
   root.add("kind", Tree::string("Scenario"));
   if (!scenario.title.empty()) root.add("title", Tree::string(scenario.title));
   if (!scenario.story.empty()) root.add("story", Tree::strings(scenario.story));
+  if (unchecked) root.add("unchecked", Tree::boolean(true));
   if (!scenario.rules.empty()) root.add("rules", Tree::strings(scenario.rules));
   if (scenario.start != kScenarioStart) root.add("start", Tree::string(to_rfc3339(scenario.start)));
   const sched::SchedulerOptions usual;
@@ -265,11 +266,15 @@ Tree scenario_tree(const Scenario& scenario) {
 }  // namespace
 
 std::string scenario_yaml(const Scenario& scenario) {
-  return to_yaml(scenario_tree(scenario));
+  std::string text = to_yaml(scenario_tree(scenario, false));
+  return parse_scenario_document(text, scenario.file) ? text
+                                                      : to_yaml(scenario_tree(scenario, true));
 }
 
 std::string scenario_json(const Scenario& scenario) {
-  return to_json(scenario_tree(scenario));
+  std::string text = to_json(scenario_tree(scenario, false));
+  return parse_scenario_document(text, scenario.file) ? text
+                                                      : to_json(scenario_tree(scenario, true));
 }
 
 }  // namespace fairlead::sim
