@@ -263,18 +263,23 @@ Tree scenario_tree(const Scenario& scenario, bool unchecked) {
   return root;
 }
 
+// Marked `unchecked` if only then it can be read again.
+std::string marked_at_need(const Scenario& scenario, std::string (*print)(const Tree&),
+                           const char* file) {
+  std::string plain = print(scenario_tree(scenario, false));
+  if (parse_scenario_document(plain, file)) return plain;
+  std::string marked = print(scenario_tree(scenario, true));
+  return parse_scenario_document(marked, file) ? marked : plain;
+}
+
 }  // namespace
 
 std::string scenario_yaml(const Scenario& scenario) {
-  std::string text = to_yaml(scenario_tree(scenario, false));
-  return parse_scenario_document(text, scenario.file) ? text
-                                                      : to_yaml(scenario_tree(scenario, true));
+  return marked_at_need(scenario, to_yaml, "scenario.yaml");
 }
 
 std::string scenario_json(const Scenario& scenario) {
-  std::string text = to_json(scenario_tree(scenario, false));
-  return parse_scenario_document(text, scenario.file) ? text
-                                                      : to_json(scenario_tree(scenario, true));
+  return marked_at_need(scenario, to_json, "scenario.json");
 }
 
 }  // namespace fairlead::sim
