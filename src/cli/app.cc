@@ -1,11 +1,13 @@
 #include "cli/app.h"
 
 #include <ostream>
+#include <sstream>
 
 #include <CLI/CLI.hpp>
 
 #include "base/nearest.h"
 #include "cli/commands.h"
+#include "cli/outline.h"
 #include "cli/output.h"
 
 #ifndef FAIRLEAD_VERSION
@@ -18,7 +20,7 @@ namespace {
 // In the order in which --help lists them.
 constexpr auto kCommands = {
     &add_validate_command, &add_scenario_command, &add_share_command,
-    &add_schema_command,   &add_simulate_command,
+    &add_schema_command,   &add_simulate_command, &add_completion_command,
 };
 
 // The innermost command that was named.
@@ -115,16 +117,19 @@ int report(CliContext& context, std::span<const Error> errors) {
 
 int report_invalid(CliContext& context, std::span<const Error> errors) {
   (void)report(context, errors);
-  return errors.empty() ? 0 : kExitUsage;
+  if (errors.empty()) return 0;
+  return errors.front().code == ErrorCode::kIo ? exit_code(ErrorCode::kIo) : kExitUsage;
 }
 
 void report_warnings(CliContext& context, std::span<const Error> warnings) {
   for (const Error& warning : warnings) report_as(context, "warning", "\x1b[1;33m", warning);
 }
 
-int run(const std::vector<std::string>& arguments, CliContext& context) {
-  CLI::App app("Fairlead shares the GPUs of an organisation: placement, quotas, fair use.",
-               "fairlead");
+namespace {
+
+void set_up(CLI::App& app, CliContext& context) {
+  app.name("fairlead");
+  app.description("Fairlead shares the GPUs of an organisation: placement, quotas, fair use.");
   app.set_version_flag("--version", version_text(), "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.require_subcommand(1);
@@ -135,6 +140,21 @@ int run(const std::vector<std::string>& arguments, CliContext& context) {
   };
   app.footer(examples(kExamples));
   for (const auto& add : kCommands) add(app, context);
+}
+
+}  // namespace
+
+std::vector<CommandOutline> program_outline() {
+  std::ostringstream nowhere;
+  CliContext context{nowhere, nowhere};
+  CLI::App app;
+  set_up(app, context);
+  return outline_of(app);
+}
+
+int run(const std::vector<std::string>& arguments, CliContext& context) {
+  CLI::App app;
+  set_up(app, context);
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     app.parse(std::move(reversed));

@@ -39,7 +39,8 @@ std::string version_text();
 // Prints "error: …" lines to context.err; returns the exit status of the first.
 int report(CliContext& context, const Error& error);
 int report(CliContext& context, std::span<const Error> errors);
-// The same for errors found in a document: whatever their code, the input was wrong (2).
+// The same for errors found in a document: whatever their code, the input was wrong (2), unless it
+// could not be read (1).
 int report_invalid(CliContext& context, std::span<const Error> errors);
 void report_warnings(CliContext& context, std::span<const Error> warnings);
 

@@ -5,6 +5,7 @@
 
 namespace fairlead::cli {
 
+void add_completion_command(CLI::App& app, CliContext& context);
 void add_scenario_command(CLI::App& app, CliContext& context);
 void add_share_command(CLI::App& app, CliContext& context);
 void add_schema_command(CLI::App& app, CliContext& context);

@@ -1,12 +1,14 @@
 #include "cli/output.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <ostream>
 
 #include <CLI/CLI.hpp>
 
 #include "base/check.h"
+#include "base/nearest.h"
 #include "base/output_file.h"
 
 namespace fairlead::cli {
@@ -35,7 +37,55 @@ std::size_t width_of(const std::string& text) {
   }));
 }
 
+// "10000000", or a decimal as short as it can be.
+template <class Number>
+std::string number_text(Number value) {
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof text, value);
+  return {text, end.ptr};
+}
+
+template <class Number>
+void add_number_range(CLI::Option& option, const char* name, Number lowest, Number highest,
+                      const char* kind) {
+  option.type_name(name);
+  option.check(CLI::Validator(
+      [=](const std::string& text) -> std::string {
+        Number value{};
+        const char* end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, value);
+        if (read.ec == std::errc{} && read.ptr == end && value >= lowest && value <= highest) {
+          return {};
+        }
+        return "\"" + text + "\" is not " + kind + " from " + number_text(lowest) + " to " +
+               number_text(highest);
+      },
+      ""));
+}
+
 }  // namespace
+
+void add_choice(CLI::Option& option, const std::vector<std::string>& words) {
+  std::string names;
+  for (const std::string& word : words) names += (names.empty() ? "" : "|") + word;
+  option.type_name(names);
+  option.check(CLI::Validator(
+      [words](const std::string& text) -> std::string {
+        if (std::find(words.begin(), words.end(), text) != words.end()) return {};
+        const std::string near = nearest_name(text, words);
+        return "\"" + text + "\" is not known; there is " + listing(words) +
+               (near.empty() ? "" : "; did you mean \"" + near + "\"?");
+      },
+      ""));
+}
+
+void add_range(CLI::Option& option, const char* name, std::int64_t lowest, std::int64_t highest) {
+  add_number_range(option, name, lowest, highest, "a whole number");
+}
+
+void add_range(CLI::Option& option, const char* name, double lowest, double highest) {
+  add_number_range(option, name, lowest, highest, "a number");
+}
 
 void add_format_option(CLI::App& command, OutputFormat& target,
                        const std::vector<OutputFormat>& formats) {

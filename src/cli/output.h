@@ -9,6 +9,10 @@
 
 #include "cli/app.h"
 
+namespace CLI {
+class Option;
+}
+
 namespace fairlead::cli {
 
 enum class OutputFormat : std::uint8_t { kTable, kWide, kJson, kYaml, kName };
@@ -20,6 +24,12 @@ void add_format_option(CLI::App& command, OutputFormat& target,
 
 // Adds "--output FILE": where the data goes instead of standard output.
 void add_output_option(CLI::App& command, std::string& target);
+
+// The option takes one of these words, and --help shows them.
+void add_choice(CLI::Option& option, const std::vector<std::string>& words);
+// The option takes a number from `lowest` to `highest`, and --help calls it `name`.
+void add_range(CLI::Option& option, const char* name, std::int64_t lowest, std::int64_t highest);
+void add_range(CLI::Option& option, const char* name, double lowest, double highest);
 
 // Writes data to `path` (whole or not at all; see base/output_file.h), or to context.out if it is
 // empty or "-". On failure reports it and returns its exit status; 0 otherwise.

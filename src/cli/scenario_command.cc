@@ -62,7 +62,7 @@ int run_files(const RunArguments& arguments, CliContext& context) {
   for (const std::string& file : expanded(arguments.files)) {
     const auto scenario = read(file);
     if (!scenario) {
-      status = std::max(status, report(context, scenario.error()));
+      status = std::max(status, report_invalid(context, scenario.error()));
       continue;
     }
     Result<sim::RunReport> played = sim::run_scenario(*scenario, {arguments.trace});
@@ -88,14 +88,14 @@ int check_files(const std::vector<std::string>& files, CliContext& context) {
   int status = 0;
   for (const std::string& file : expanded(files)) {
     const auto scenario = read(file);
-    if (!scenario) status = std::max(status, report(context, scenario.error()));
+    if (!scenario) status = std::max(status, report_invalid(context, scenario.error()));
   }
   return status;
 }
 
 int print_file(const std::string& file, const std::string& format, CliContext& context) {
   const auto scenario = read(file);
-  if (!scenario) return report(context, scenario.error());
+  if (!scenario) return report_invalid(context, scenario.error());
   context.out << (format == "yaml"   ? sim::scenario_yaml(*scenario)
                   : format == "json" ? sim::scenario_json(*scenario)
                                      : sim::print_scenario(*scenario));
@@ -107,7 +107,8 @@ void add_run(CLI::App& scenario, CliContext& context) {
   CLI::App* run = scenario.add_subcommand("run", "Play scenarios and check what they expect");
   run->add_option("FILE", arguments->files,
                   "Scenario files, or folders of them; - is standard input")
-      ->required();
+      ->required()
+      ->type_name("");
   run->add_flag("--trace", arguments->trace, "Print each event and each decision with its time");
   add_format_option(*run, arguments->format, {OutputFormat::kTable, OutputFormat::kJson});
   constexpr Example kExamples[] = {
@@ -123,7 +124,8 @@ void add_check(CLI::App& scenario, CliContext& context) {
   auto files = std::make_shared<std::vector<std::string>>();
   CLI::App* check = scenario.add_subcommand("check", "Read scenarios without playing them");
   check->add_option("FILE", *files, "Scenario files, or folders of them; - is standard input")
-      ->required();
+      ->required()
+      ->type_name("");
   constexpr Example kExamples[] = {{"find misspelt words", "fairlead scenario check gang.scn"}};
   check->footer(examples(kExamples));
   check->callback([files, &context] { context.exit_status = check_files(*files, context); });
@@ -133,10 +135,12 @@ void add_print(CLI::App& scenario, CliContext& context) {
   auto file = std::make_shared<std::string>();
   auto format = std::make_shared<std::string>("scn");
   CLI::App* print = scenario.add_subcommand("print", "Print a scenario in either of its forms");
-  print->add_option("FILE", *file, "A scenario file; - is standard input")->required();
-  print->add_option("-o,--output-format", *format, "scn (the readable language), yaml or json")
-      ->check(CLI::IsMember({"scn", "yaml", "json"}))
-      ->type_name("FORMAT");
+  print->add_option("FILE", *file, "A scenario file; - is standard input")
+      ->required()
+      ->type_name("");
+  add_choice(*print->add_option("-o,--output-format", *format,
+                                "scn (the readable language), yaml or json (default scn)"),
+             {"scn", "yaml", "json"});
   constexpr Example kExamples[] = {
       {"as a document for other programs", "fairlead scenario print gang.scn -o yaml"},
       {"as a text for people", "fairlead scenario print case.json -o scn"},
@@ -152,6 +156,11 @@ void add_scenario_command(CLI::App& app, CliContext& context) {
   CLI::App* scenario =
       app.add_subcommand("scenario", "Play a cluster, what happens to it, and what must be true");
   scenario->require_subcommand(1);
+  constexpr Example kExamples[] = {
+      {"play one file", "fairlead scenario run gang.scn"},
+      {"see what the scheduler decides", "fairlead scenario run --trace gang.scn"},
+  };
+  scenario->footer(examples(kExamples));
   add_run(*scenario, context);
   add_check(*scenario, context);
   add_print(*scenario, context);

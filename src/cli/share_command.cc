@@ -25,21 +25,12 @@ int share(const ShareOptions& options, CliContext& context) {
   const Result<std::string> text = read_document_file(options.file);
   if (!text) return report(context, text.error());
   const auto parsed = Document::parse(*text, document_name(options.file));
-  if (!parsed) return report(context, parsed.error());
+  if (!parsed) return report_invalid(context, parsed.error());
   const auto document = read_share_document(*parsed);
-  if (!document) return report(context, document.error());
+  if (!document) return report_invalid(context, document.error());
 
   const ShareAnswer answer = answer_share(*document);
-  std::vector<Error> warnings;
-  for (const Overcommitment& found : answer.overcommitments) {
-    Error warning;
-    warning.where = document_name(options.file);
-    warning.message = overcommitment_text(*document, found);
-    warning.cure =
-        "quotas are promises and are not scaled down; lower them, or add what is missing";
-    warnings.push_back(std::move(warning));
-  }
-  report_warnings(context, warnings);
+  report_warnings(context, share_warnings(*document, answer, document_name(options.file)));
   if (options.format == OutputFormat::kTable) {
     return write_output(context, options.output, share_table(*document, answer, options.explain));
   }
@@ -55,7 +46,8 @@ void add_share_command(CLI::App& app, CliContext& context) {
   CLI::App* command =
       app.add_subcommand("share", "Divide resources over queues: who may fairly hold what");
   command->add_option("FILE", options->file, "Document of kind Share; - is standard input")
-      ->required();
+      ->required()
+      ->type_name("");
   command->add_flag("--explain", options->explain, "Show what each phase and round gave to whom");
   add_format_option(*command, options->format,
                     {OutputFormat::kTable, OutputFormat::kJson, OutputFormat::kYaml});

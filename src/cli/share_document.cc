@@ -7,6 +7,7 @@
 
 #include "base/decimal.h"
 #include "base/nearest.h"
+#include "model/cluster_reader.h"
 #include "model/findings.h"
 #include "model/object_reader.h"
 #include "sched/share/division.h"
@@ -120,6 +121,14 @@ class ShareReader {
       error.cure = "see docs/share.md for an example";
       return std::unexpected(std::vector<Error>{std::move(error)});
     }
+    const std::string kind = document_kind(document_.roots().front());
+    if (!kind.empty() && kind != "Share") {
+      findings_.error(*document_.roots().front().find("kind"), ErrorCode::kInvalidArgument,
+                      "a document of kind Share is needed, not \"" + kind.substr(0, 100) + "\"",
+                      "see docs/share.md for an example; `fairlead validate` checks documents of "
+                      "every kind");
+      return std::unexpected(findings_.take_errors());
+    }
     {
       ObjectReader in(document_.roots().front(), findings_);
       read_head(in);
@@ -146,10 +155,12 @@ class ShareReader {
   };
 
   void read_head(ObjectReader& in) {
-    if (const Value* kind = in.get("kind")) {
-      static constexpr std::array<std::string_view, 1> kKinds{"Share"};
-      (void)as_word(*kind, kKinds, findings_);
+    static constexpr std::array<std::string_view, 1> kVersions{"fairlead/v1"};
+    static constexpr std::array<std::string_view, 1> kKinds{"Share"};
+    if (const Value* version = in.get("apiVersion")) {
+      (void)as_word(*version, kVersions, findings_);
     }
+    if (const Value* kind = in.get("kind")) (void)as_word(*kind, kKinds, findings_);
     out_.k_milli = in.decimal("k", 3, 0, kMaxKMilli).value_or(0);
     const Value* totals = in.get("totals", kRequired);
     if (totals == nullptr) return;

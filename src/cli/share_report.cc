@@ -278,6 +278,20 @@ std::string overcommitment_text(const ShareDocument& document, const Overcommitm
          amount + " of \"" + parent + "\"";
 }
 
+std::vector<Error> share_warnings(const ShareDocument& document, const ShareAnswer& answer,
+                                  const std::string& file) {
+  std::vector<Error> warnings;
+  for (const Overcommitment& found : answer.overcommitments) {
+    Error warning;
+    warning.where = file;
+    warning.message = overcommitment_text(document, found);
+    warning.cure =
+        "quotas are promises and are not scaled down; lower them, or add what is missing";
+    warnings.push_back(std::move(warning));
+  }
+  return warnings;
+}
+
 std::string share_table(const ShareDocument& document, const ShareAnswer& answer, bool explain) {
   Table table;
   table.column("QUEUE");

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "cli/share_document.h"
 #include "model/tree.h"
 #include "sched/share/division.h"
@@ -31,6 +32,10 @@ ShareAnswer answer_share(const ShareDocument& document);
 
 // The sentence of a warning: "quotas of gpu add up to 120, which is more than the total of 100".
 std::string overcommitment_text(const ShareDocument& document, const Overcommitment& found);
+
+// One for each overcommitment; `file` is where they say it is.
+std::vector<Error> share_warnings(const ShareDocument& document, const ShareAnswer& answer,
+                                  const std::string& file);
 
 std::string share_table(const ShareDocument& document, const ShareAnswer& answer, bool explain);
 Tree share_tree(const ShareDocument& document, const ShareAnswer& answer, bool explain);

@@ -98,12 +98,11 @@ void add_simulate_gavel(CLI::App& simulate, CliContext& context) {
   command
       ->add_option("--cluster", options->cluster, "GPUs by type (default v100:36,p100:36,k80:36)")
       ->type_name("TYPE:N,…");
-  command->add_option("--jobs-per-hour", options->jobs_per_hour, "Arrival rate")
-      ->required()
-      ->check(CLI::Range(0.001, 1e6))
-      ->type_name("RATE");
-  command->add_option("--policy", options->policy, "fifo, las or default (default default)")
-      ->type_name("NAME");
+  add_range(
+      *command->add_option("--jobs-per-hour", options->jobs_per_hour, "Arrival rate")->required(),
+      "RATE", 0.001, 1e6);
+  add_choice(*command->add_option("--policy", options->policy, "Service order (default default)"),
+             {"default", "fifo", "las"});
   command
       ->add_option("--measure", options->measure,
                    "Which jobs count, by arrival (default 4000-4999)")

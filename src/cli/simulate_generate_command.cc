@@ -72,46 +72,39 @@ void add_simulate_generate(CLI::App& simulate, CliContext& context) {
   auto options = std::make_shared<GenerateOptions>();
   sim::GeneratorOptions& generator = options->generator;
   CLI::App* command = simulate.add_subcommand("generate", "Print a generated trace");
-  command->add_option("--seed", generator.seed, "Seed (default 1)")->type_name("N");
-  command->add_option("--jobs", generator.jobs, "Jobs (default 1000)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000'000}))
-      ->type_name("N");
-  command->add_option("--jobs-per-hour", generator.jobs_per_hour, "Mean arrival rate (default 60)")
-      ->check(CLI::Range(0.001, 1e7))
-      ->type_name("RATE");
-  command
-      ->add_option("--arrivals", options->arrivals, "poisson, bursty or diurnal (default poisson)")
-      ->type_name("PATTERN");
-  command
-      ->add_option("--burst-mean", generator.burst_mean, "With bursty: jobs of a burst (default 8)")
-      ->check(CLI::Range(1.0, 10'000.0))
-      ->type_name("N");
+  add_seed_option(*command, generator.seed, "Seed (default 1)");
+  add_range(*command->add_option("--jobs", generator.jobs, "Jobs (default 1000)"), "N",
+            std::int64_t{1}, std::int64_t{10'000'000});
+  add_range(*command->add_option("--jobs-per-hour", generator.jobs_per_hour,
+                                 "Mean arrival rate (default 60)"),
+            "RATE", 0.001, 1e7);
+  add_choice(
+      *command->add_option("--arrivals", options->arrivals, "How jobs arrive (default poisson)"),
+      {"poisson", "bursty", "diurnal"});
+  CLI::Option* burst =
+      command->add_option("--burst-mean", generator.burst_mean,
+                          "With --arrivals bursty: mean number of jobs in a burst (default 8)");
+  add_range(*burst, "N", 1.0, 10'000.0);
   command->add_option("--sizes", options->sizes, "GPUs and weights: 0.25:15,1:40,8:8,16:2")
       ->type_name("GPUS:WEIGHT,…");
   command->add_option("--duration-median", options->median, "Median run time (default 30m)")
       ->type_name("DURATION");
-  command
-      ->add_option("--duration-sigma", generator.duration_sigma,
-                   "Spread of the lognormal run time (default 1.5)")
-      ->check(CLI::Range(0.0, 5.0))
-      ->type_name("SIGMA");
+  add_range(*command->add_option("--duration-sigma", generator.duration_sigma,
+                                 "Spread of the lognormal run time (default 1.5)"),
+            "SIGMA", 0.0, 5.0);
   command->add_option("--duration-max", options->longest, "Longest run time (default 7d)")
       ->type_name("DURATION");
   command->add_option("--projects", options->projects, "Names and weights: vision:3,language:2")
       ->type_name("NAME:WEIGHT,…");
-  command->add_option("--users-per-project", generator.users_per_project, "(default 4)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}))
-      ->type_name("N");
-  command
-      ->add_option("--failing-percent", options->failing_percent,
-                   "Jobs that end early by themselves (default 25)")
-      ->check(CLI::Range(0.0, 100.0))
-      ->type_name("PERCENT");
-  command
-      ->add_option("--gpus-per-node", generator.gpus_per_node,
-                   "Larger jobs become gangs of tasks of this size (default 8)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}))
-      ->type_name("N");
+  add_range(*command->add_option("--users-per-project", generator.users_per_project,
+                                 "Users of each project (default 4)"),
+            "N", std::int64_t{1}, std::int64_t{100'000});
+  add_range(*command->add_option("--failing-percent", options->failing_percent,
+                                 "Jobs in % that end early by themselves (default 25)"),
+            "PERCENT", 0.0, 100.0);
+  add_range(*command->add_option("--gpus-per-node", generator.gpus_per_node,
+                                 "Larger jobs become gangs of tasks of this size (default 8)"),
+            "N", std::int64_t{1}, std::int64_t{1024});
   add_output_option(*command, options->output);
   constexpr Example kExamples[] = {
       {"a day of bursts", "fairlead simulate generate --jobs 1440 --arrivals bursty > jobs.csv"},
@@ -119,7 +112,12 @@ void add_simulate_generate(CLI::App& simulate, CliContext& context) {
        "fairlead simulate generate --sizes 0.125:1,0.25:2,0.5:1 --duration-median 5m"},
   };
   command->footer(examples(kExamples));
-  command->callback([options, &context] { context.exit_status = generate(*options, context); });
+  command->callback([options, burst, &context] {
+    if (burst->count() > 0 && options->arrivals != "bursty") {
+      throw CLI::ValidationError("--burst-mean", "there are bursts with --arrivals bursty only");
+    }
+    context.exit_status = generate(*options, context);
+  });
 }
 
 }  // namespace fairlead::cli

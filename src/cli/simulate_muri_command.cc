@@ -98,16 +98,12 @@ void add_simulate_muri(CLI::App& simulate, CliContext& context) {
   CLI::App* command =
       simulate.add_subcommand("muri", "Training jobs of the Muri traces on equal nodes");
   command->add_option("--trace", options->trace, "Job list")->required()->type_name("CSV");
-  command->add_option("--nodes", options->nodes, "Nodes (default 8)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000}))
-      ->type_name("N");
-  command->add_option("--gpus-per-node", options->gpus_per_node, "GPUs of each (default 8)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{64}))
-      ->type_name("N");
-  command
-      ->add_option("--policy", options->policy,
-                   "default, fifo, srtf, srsf, tiresias or las (default default)")
-      ->type_name("NAME");
+  add_range(*command->add_option("--nodes", options->nodes, "Nodes (default 8)"), "N",
+            std::int64_t{1}, std::int64_t{10'000});
+  add_range(
+      *command->add_option("--gpus-per-node", options->gpus_per_node, "GPUs of each (default 8)"),
+      "N", std::int64_t{1}, std::int64_t{64});
+  add_policy_option(*command, options->policy);
   command->add_flag("--published-overheads", options->published,
                     "The published simulator's rules to the letter; srtf, srsf and tiresias");
   command

@@ -118,17 +118,15 @@ void add_simulate_openb(CLI::App& simulate, CliContext& context) {
       "openb", "Fill a cluster with pods of the openb trace until nothing fits");
   command->add_option("--nodes", options->nodes, "Node list")->required()->type_name("CSV");
   command->add_option("--pods", options->pods, "Pod list")->required()->type_name("CSV");
-  command
-      ->add_option("--policy", options->policy,
-                   "default, random, bestfit, dotprod, fgd or firstfit (default default)")
-      ->type_name("NAME");
+  add_placement_option(*command, "--policy", options->policy);
   command->add_option("--seeds", options->seeds, "42-51, or 1,2,7 (default 42-51)")
       ->type_name("SEEDS");
-  command->add_flag("--churn", options->churn,
-                    "Pods also leave, at a steady load; what does not fit at once is lost");
-  command->add_option("--load", options->load, "With --churn: offered load in % (default 95)")
-      ->check(CLI::Range(1.0, 1000.0))
-      ->type_name("PERCENT");
+  CLI::Option* churn =
+      command->add_flag("--churn", options->churn,
+                        "Pods also leave, at a steady load; what does not fit at once is lost");
+  CLI::Option* load =
+      command->add_option("--load", options->load, "With --churn: offered load in % (default 95)");
+  add_range(*load->needs(churn), "PERCENT", 1.0, 1000.0);
   command->add_flag("--no-speed", options->no_speed,
                     "Leave out decisions per second, so that output is the same every time");
   add_format_option(*command, options->format, {OutputFormat::kTable, OutputFormat::kJson});

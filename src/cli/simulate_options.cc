@@ -5,6 +5,8 @@
 #include <limits>
 #include <ostream>
 
+#include <CLI/CLI.hpp>
+
 #include "model/cluster_reader.h"
 
 namespace fairlead::cli {
@@ -78,15 +80,30 @@ void ProgressBar::show(double done) {
                << std::flush;
 }
 
+void add_policy_option(CLI::App& command, std::string& target) {
+  add_choice(*command.add_option("--policy", target, "Service order (default default)"),
+             {"default", "fifo", "srtf", "srsf", "tiresias", "las"});
+}
+
+void add_placement_option(CLI::App& command, const char* name, std::string& target) {
+  add_choice(*command.add_option(name, target, "On which node a task goes (default default)"),
+             {"default", "random", "bestfit", "dotprod", "fgd", "firstfit"});
+}
+
+void add_seed_option(CLI::App& command, std::uint64_t& target, const std::string& what) {
+  add_range(*command.add_option("--seed", target, what), "N", std::int64_t{0},
+            std::numeric_limits<std::int64_t>::max());
+}
+
 bool load_cluster(const std::string& path, ClusterSpec& cluster, CliContext& context) {
   const Result<std::string> text = read_document_file(path);
   if (!text) {
     context.exit_status = report(context, text.error());
     return false;
   }
-  auto document = parse_cluster(*text, path);
+  auto document = parse_cluster(*text, document_name(path));
   if (!document) {
-    context.exit_status = report(context, document.error());
+    context.exit_status = report_invalid(context, document.error());
     return false;
   }
   report_warnings(context, document->warnings);

@@ -36,6 +36,12 @@ class ProgressBar {
   int shown_ = -1;  // per mille
 };
 
+// --policy: the service orders of sim/replay/policy.h.
+void add_policy_option(CLI::App& command, std::string& target);
+// The placement policies of the core, by the name that the command gives the option.
+void add_placement_option(CLI::App& command, const char* name, std::string& target);
+void add_seed_option(CLI::App& command, std::uint64_t& target, const std::string& what);
+
 // The `kind: Cluster` document of a file. Reports what is wrong and sets context.exit_status.
 bool load_cluster(const std::string& path, ClusterSpec& cluster, CliContext& context);
 

@@ -284,8 +284,8 @@ std::string replay_table(const sim::ReplayResult& result, const sim::Summary& s)
   if (s.unfinished > 0) fact("still waiting", grouped(static_cast<double>(s.unfinished)));
   fact("GPUs allocated", fixed(s.allocated_percent, 1) + " % of " + grouped(s.capacity_gpus));
   fact("GPUs fragmented", fixed(s.fragmentation_percent, 1) + " %");
-  fact("mean wait", duration_words(s.wait.mean) + ", half below " + duration_words(s.wait.p50) +
-                        ", 99 % below " + duration_words(s.wait.p99));
+  fact("mean wait", duration_words(s.wait.mean) + ", half at most " + duration_words(s.wait.p50) +
+                        ", 99 % at most " + duration_words(s.wait.p99));
   fact("mean completion", duration_words(s.completion.mean));
   if (result.preemptions + result.moves > 0) {
     fact("preemptions", grouped(static_cast<double>(result.preemptions)) + ", and " +
@@ -300,16 +300,17 @@ std::string replay_table(const sim::ReplayResult& result, const sim::Summary& s)
   }
   if (s.lost_gpu_hours > 0) fact("GPU-hours lost", grouped(s.lost_gpu_hours));
   if (!s.finish_time.sorted.empty()) {
-    fact("finish-time fairness", "worst " + fixed(s.finish_time.worst, 2) + ", " +
-                                     fixed(s.finish_time.unfair_percent, 1) +
-                                     " % of the jobs above 1");
+    fact("finish-time fairness",
+         fixed(s.finish_time.unfair_percent, 1) + " % of the jobs above 1, half at most " +
+             fixed(s.finish_time.p50, 2) + ", 99 % at most " + fixed(s.finish_time.p99, 2) +
+             ", worst " + fixed(s.finish_time.worst, 2));
   }
   out += "\n" + wait_rows("SIZE", s.by_size);
   out += "\n" + wait_rows("PROJECT", s.by_project);
   if (s.fairness.empty()) return out;
   Table shares;
   shares.column("PROJECT");
-  for (const char* name : {"QUOTA", "RECEIVED GPU-H", "OF ALL", "ENTITLED GPU-H", "RATIO"}) {
+  for (const char* name : {"QUOTA", "RECEIVED GPU-H", "OF ALL", "ENTITLED GPU-H", "OF ENTITLED"}) {
     shares.column(name, Align::kRight);
   }
   for (const sim::FairnessRow& row : s.fairness) {

@@ -151,35 +151,29 @@ int demo(TraceOptions in, CliContext& context) {
 }
 
 void add_replay_options(CLI::App& command, TraceOptions& options) {
-  command
-      .add_option("--policy", options.policy,
-                  "Service order: default, fifo, srtf, srsf, tiresias or las (default default)")
-      ->type_name("NAME");
-  command
-      .add_option("--placement", options.placement,
-                  "default, random, bestfit, dotprod, fgd or firstfit (default default)")
-      ->type_name("NAME");
-  command.add_option("--seed", options.seed, "Seed of faults and of random choices")
-      ->type_name("N");
+  add_policy_option(command, options.policy);
+  add_placement_option(command, "--placement", options.placement);
+  add_seed_option(
+      command, options.seed,
+      "Seed of faults and of random choices (default " + std::to_string(options.seed) + ")");
   command
       .add_option("--restart-cost", options.restart_cost,
                   "What each start after a job's first costs (default 0)")
       ->type_name("DURATION");
-  command.add_flag("--faults", options.faults, "Nodes, devices and switches fail and are repaired");
-  command
-      .add_option("--fault-scale", options.fault_scale,
-                  "With --faults: times the published rates (default 1)")
-      ->check(CLI::Range(0.0, 1e6))
-      ->type_name("FACTOR");
+  CLI::Option* faults = command.add_flag("--faults", options.faults,
+                                         "Nodes, devices and switches fail and are repaired");
+  CLI::Option* scale = command.add_option("--fault-scale", options.fault_scale,
+                                          "With --faults: times the published rates (default 1)");
+  add_range(*scale->needs(faults), "FACTOR", 0.0, 1e6);
   command
       .add_option("--checkpoint-every", options.checkpoint,
                   "With --faults: work since the last one is done again (default 30m)")
+      ->needs(faults)
       ->type_name("DURATION");
-  command
-      .add_option("--refused-starts", options.refused_percent,
-                  "Starts in % that fail outside the scheduler and are tried again (default 0)")
-      ->check(CLI::Range(0.0, 90.0))
-      ->type_name("PERCENT");
+  add_range(*command.add_option(
+                "--refused-starts", options.refused_percent,
+                "Starts in % that fail outside the scheduler and are tried again (default 0)"),
+            "PERCENT", 0.0, 90.0);
   add_format_option(command, options.format, {OutputFormat::kTable, OutputFormat::kJson});
   add_output_option(command, options.output);
   command.add_option("--html", options.html, "Also write a page with charts")->type_name("FILE");
@@ -191,13 +185,15 @@ CLI::App* add_file_command(CLI::App& simulate, CliContext& context, const char* 
                            const char* what, bool philly) {
   auto options = std::make_shared<TraceOptions>();
   CLI::App* command = simulate.add_subcommand(name, what);
-  command->add_option("FILE", options->file, "Trace; - is standard input")->required();
-  command->add_option("--cluster", options->cluster, "Cluster document")
+  command->add_option("FILE", options->file, "Trace; - is standard input")
       ->required()
-      ->type_name("YAML");
-  command->add_option("--jobs", options->limit, "Only the first jobs by submit time (default all)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}))
-      ->type_name("N");
+      ->type_name("");
+  command->add_option("--cluster", options->cluster, "Cluster document, YAML or JSON")
+      ->required()
+      ->type_name("FILE");
+  add_range(*command->add_option("--jobs", options->limit,
+                                 "Only the first jobs by submit time (default all)"),
+            "N", std::int64_t{1}, std::int64_t{1'000'000'000});
   add_replay_options(*command, *options);
   command->callback(
       [options, philly, &context] { context.exit_status = trace(*options, philly, context); });

@@ -7,8 +7,12 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/share_document.h"
+#include "cli/share_report.h"
 #include "model/cluster_printer.h"
 #include "model/cluster_reader.h"
+#include "sim/scenario/document.h"
+#include "sim/scenario/runner.h"
 
 namespace fairlead::cli {
 namespace {
@@ -20,7 +24,7 @@ struct ValidateOptions {
 
 struct Verdict {
   std::string file;
-  std::string contents;  // "1 cluster, 16 nodes, …" if it is valid
+  std::string contents;  // "16 nodes, 128 GPUs, …" if it is valid
   std::vector<Error> errors;
   std::vector<Error> warnings;
   bool unreadable = false;
@@ -40,6 +44,46 @@ std::string contents_of(const ClusterDocument& document) {
          counted(cluster.queues.size(), "queue") + ", " + workloads;
 }
 
+void check_scenario(const std::string& text, Verdict& verdict) {
+  auto scenario = sim::parse_scenario(text, verdict.file);
+  if (!scenario) {
+    verdict.errors = std::move(scenario).error();
+    return;
+  }
+  std::size_t expectations = 0;
+  for (const sim::Step& step : scenario->steps) {
+    if (std::holds_alternative<sim::Expectation>(step.what)) ++expectations;
+  }
+  verdict.contents = "scenario, " + counted(expectations, "expectation");
+}
+
+void check_share(const Document& document, Verdict& verdict) {
+  auto share = read_share_document(document);
+  if (!share) {
+    verdict.errors = std::move(share).error();
+    return;
+  }
+  verdict.contents = "share, " + counted(share->resources.size(), "resource") + ", " +
+                     counted(share->queues.size(), "queue");
+  verdict.warnings = share_warnings(*share, answer_share(*share), verdict.file);
+}
+
+void check_cluster_or_workloads(const Document& document, Verdict& verdict) {
+  auto cluster = parse_cluster(document);
+  if (!cluster) {
+    verdict.errors = std::move(cluster).error();
+    return;
+  }
+  verdict.contents = contents_of(*cluster);
+  verdict.warnings = std::move(cluster->warnings);
+}
+
+// A Share may leave its kind out.
+bool is_share(const Value& root) {
+  const std::string kind = document_kind(root);
+  return kind == "Share" || (kind.empty() && root.find("totals") != nullptr);
+}
+
 Verdict check(const std::string& file) {
   Verdict verdict;
   verdict.file = document_name(file);
@@ -49,13 +93,23 @@ Verdict check(const std::string& file) {
     verdict.unreadable = text.error().code == ErrorCode::kIo;
     return verdict;
   }
-  auto document = parse_cluster(*text, verdict.file);
-  if (!document) {
-    verdict.errors = std::move(document).error();
+  if (verdict.file.ends_with(".scn")) {
+    check_scenario(*text, verdict);
     return verdict;
   }
-  verdict.contents = contents_of(*document);
-  verdict.warnings = std::move(document->warnings);
+  const auto document = Document::parse(*text, verdict.file);
+  if (!document) {
+    verdict.errors = document.error();
+    return verdict;
+  }
+  const auto roots = document->roots();
+  if (!roots.empty() && document_kind(roots.front()) == "Scenario") {
+    check_scenario(*text, verdict);
+  } else if (!roots.empty() && is_share(roots.front())) {
+    check_share(*document, verdict);
+  } else {
+    check_cluster_or_workloads(*document, verdict);
+  }
   return verdict;
 }
 
@@ -117,13 +171,16 @@ int validate(const ValidateOptions& options, CliContext& context) {
 
 void add_validate_command(CLI::App& app, CliContext& context) {
   auto options = std::make_shared<ValidateOptions>();
-  CLI::App* command = app.add_subcommand("validate", "Check cluster and workload documents");
+  CLI::App* command =
+      app.add_subcommand("validate", "Check documents of any kind, and scenario files");
   command->add_option("FILE", options->files, "Documents to check; - is standard input")
-      ->required();
+      ->required()
+      ->type_name("");
   add_format_option(*command, options->format,
                     {OutputFormat::kTable, OutputFormat::kJson, OutputFormat::kYaml});
   constexpr Example kExamples[] = {
       {"check one file", "fairlead validate cluster.yaml"},
+      {"whatever kind they are", "fairlead validate cluster.yaml case.scn queues.yaml"},
       {"errors and warnings as objects", "fairlead validate -o json cluster.yaml workload.json"},
       {"check what another program prints", "generate | fairlead validate -"},
   };

@@ -120,22 +120,33 @@ void read_pool(const Value& value, ClusterDraft& draft, Findings& findings) {
 }
 
 void check_api_version(ObjectReader& in) {
-  const auto version = in.string("apiVersion", kRequired);
-  if (!version || *version == "fairlead/v1") return;
+  const auto version = in.string("apiVersion");
+  if (version && *version == "fairlead/v1") return;
+  if (in.get("apiVersion") == nullptr) {
+    in.findings().error(in.value(), ErrorCode::kInvalidArgument,
+                        "the field \"apiVersion\" is missing", "add \"apiVersion: fairlead/v1\"");
+    return;
+  }
+  if (!version) return;
   in.findings().error(*in.get("apiVersion"), ErrorCode::kInvalidArgument,
                       in.get("apiVersion")->brief() + " is not a version this program reads",
                       "write apiVersion: fairlead/v1");
 }
 
 void report_kind(const Value& root, const std::string& kind, Findings& findings) {
-  static const std::vector<std::string> kKinds = {"Cluster", "Workload"};
+  static const std::vector<std::string> kKinds = {"Cluster", "Workload", "Scenario", "Share"};
   if (!root.is_map()) {
     findings.error(root, ErrorCode::kInvalidArgument,
                    root.brief() + " stands where a document is needed",
                    "begin it with \"apiVersion: fairlead/v1\" and \"kind: Cluster\"");
   } else if (kind.empty()) {
     findings.error(root, ErrorCode::kInvalidArgument, "the document does not say what it is",
-                   "add \"kind: Cluster\" or \"kind: Workload\"");
+                   "add \"kind: Cluster\" or another: Workload, Scenario, Share");
+  } else if (kind == "Scenario" || kind == "Share") {
+    findings.error(*root.find("kind"), ErrorCode::kInvalidArgument,
+                   "a " + kind + " stands where a Cluster or a Workload is needed",
+                   kind == "Share" ? "`fairlead share` reads it, from a file of its own"
+                                   : "`fairlead scenario` reads it, from a file of its own");
   } else {
     report_unknown(*root.find("kind"), findings, "kind of document", kind, kKinds);
   }

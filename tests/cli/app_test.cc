@@ -1,9 +1,12 @@
 // The command line as a whole: usage errors, help, exit statuses, output to files.
 #include "cli/app.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include <gtest/gtest.h>
+
+#include "cli/outline.h"
 
 namespace fairlead::cli {
 namespace {
@@ -76,6 +79,77 @@ TEST(Validate, JsonHoldsEveryFinding) {
   EXPECT_NE(outcome.out.find("\"valid\": false"), std::string::npos);
   EXPECT_NE(outcome.out.find("\"line\": 4"), std::string::npos);
   EXPECT_NE(outcome.out.find("\"field\": \"nodes[0].numa\""), std::string::npos);
+}
+
+TEST(Validate, KnowsEveryKindOfDocument) {
+  const Outcome outcome =
+      run_with({"validate", "tests/documents/valid/case.scn", "tests/documents/valid/share.yaml",
+                "tests/scenarios/documents/unchecked_names.yaml", "traces/demo-cluster.yaml"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out,
+            "tests/documents/valid/case.scn: valid, scenario, 1 expectation\n"
+            "tests/documents/valid/share.yaml: valid, share, 4 resources, 2 queues\n"
+            "tests/scenarios/documents/unchecked_names.yaml: valid, scenario, 3 expectations\n"
+            "traces/demo-cluster.yaml: valid, 8 nodes, 48 GPUs, 3 queues, 0 workloads\n");
+}
+
+TEST(Documents, OfAnotherKindAreNamedAndTheirCommandToo) {
+  const Outcome simulated = run_with(
+      {"simulate", "trace", "traces/demo.csv", "--cluster", "tests/documents/valid/share.yaml"});
+  EXPECT_EQ(simulated.status, 2);
+  EXPECT_NE(simulated.err.find("a Share stands where a Cluster or a Workload is needed"),
+            std::string::npos)
+      << simulated.err;
+  const Outcome played = run_with({"scenario", "run", "tests/documents/valid/small.yaml"});
+  EXPECT_EQ(played.status, 2);
+  EXPECT_NE(played.err.find("the document is a Cluster, no scenario"), std::string::npos)
+      << played.err;
+  const Outcome divided = run_with({"share", "tests/documents/valid/small.yaml"});
+  EXPECT_EQ(divided.status, 2);
+  EXPECT_EQ(std::count(divided.err.begin(), divided.err.end(), '\n'), 1) << divided.err;
+}
+
+TEST(Options, OutsideTheirRangeNameIt) {
+  for (const char* seed : {"-1", "x", "9223372036854775808", "1.5"}) {
+    const Outcome outcome = run_with({"simulate", "demo", "--seed", seed});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_NE(outcome.err.find("is not a whole number from 0 to 9223372036854775807"),
+              std::string::npos)
+        << outcome.err;
+  }
+  const Outcome percent = run_with({"simulate", "generate", "--failing-percent", "101"});
+  EXPECT_NE(percent.err.find("\"101\" is not a number from 0 to 100"), std::string::npos)
+      << percent.err;
+  const Outcome policy = run_with({"simulate", "demo", "--policy", "tirisias"});
+  EXPECT_EQ(policy.status, 2);
+  EXPECT_NE(policy.err.find("did you mean \"tiresias\"?"), std::string::npos) << policy.err;
+}
+
+TEST(Options, ThatMeanNothingWithoutAnotherAreRefused) {
+  EXPECT_EQ(run_with({"simulate", "demo", "--fault-scale", "3"}).err,
+            "error: --fault-scale requires --faults\n"
+            "Run \"fairlead simulate demo --help\" for usage.\n");
+  EXPECT_EQ(run_with({"simulate", "demo", "--checkpoint-every", "5m"}).status, 2);
+  EXPECT_EQ(run_with({"simulate", "openb", "--nodes", "n", "--pods", "p", "--load", "50"}).status,
+            2);
+  EXPECT_EQ(run_with({"simulate", "generate", "--burst-mean", "4"}).status, 2);
+}
+
+TEST(Completion, HoldsEveryCommandAndFlag) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const Outcome outcome = run_with({"completion", shell});
+    EXPECT_EQ(outcome.status, 0);
+    for (const CommandOutline& command : program_outline()) {
+      EXPECT_NE(outcome.out.find(command.path), std::string::npos) << shell << " " << command.path;
+      for (const OptionOutline& option : command.options) {
+        const std::string name = option.names.back();
+        EXPECT_NE(outcome.out.find(shell == std::string("fish") ? "-l " + name.substr(2) : name),
+                  std::string::npos)
+            << shell << " " << name;
+      }
+    }
+  }
+  EXPECT_EQ(run_with({"completion", "tcsh"}).status, 2);
 }
 
 TEST(Output, AMissingFolderIsAnErrorAndNothingIsPrinted) {

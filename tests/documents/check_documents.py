@@ -18,6 +18,8 @@ import yaml
 HERE = Path("tests/documents")
 SCHEMAS = {kind: json.loads(Path(f"schemas/{kind.lower()}.schema.json").read_text())
            for kind in ("Cluster", "Workload")}
+OTHER_SCHEMAS = {kind: json.loads(Path(f"schemas/{kind.lower()}.schema.json").read_text())
+                 for kind in ("Scenario", "Share")}
 problems = []
 
 
@@ -41,15 +43,29 @@ def roots(path):
     return [root for root in yaml.load_all(path.read_text(), Loader) if root is not None]
 
 
+def validator_of(kind):
+    """What a schema takes from the cluster's is put into it, so that nothing has to be looked up."""
+    text = json.dumps((SCHEMAS | OTHER_SCHEMAS)[kind]).replace("cluster.schema.json#", "#")
+    schema = json.loads(text)
+    schema["$defs"] = SCHEMAS["Cluster"]["$defs"] | schema["$defs"]
+    return jsonschema.Draft202012Validator(schema)
+
+
+def check_accepted(program, path):
+    result = run(program, "validate", str(path))
+    if result.returncode != 0:
+        problems.append(f"{path}: refused\n{result.stderr}")
+    for root in roots(path) if path.suffix != ".scn" else []:
+        for error in validator_of(root["kind"]).iter_errors(root):
+            problems.append(f"{path}: against the schema at {error.json_path}: {error.message[:500]}")
+
+
 def check_valid(program):
     for path in sorted((HERE / "valid").iterdir()):
-        result = run(program, "validate", str(path))
-        if result.returncode != 0:
-            problems.append(f"{path}: refused\n{result.stderr}")
-        for root in roots(path):
-            validator = jsonschema.Draft202012Validator(SCHEMAS[root["kind"]])
-            for error in validator.iter_errors(root):
-                problems.append(f"{path}: against the schema at {error.json_path}: {error.message[:500]}")
+        check_accepted(program, path)
+    for path in sorted(Path("tests/scenarios").rglob("*")):
+        if path.suffix in (".yaml", ".json"):
+            check_accepted(program, path)
 
 
 def check_invalid(program, update):
@@ -71,7 +87,7 @@ def check_invalid(program, update):
 
 def check_schemas():
     """Shared definitions are the same, and each is a schema."""
-    for kind, schema in SCHEMAS.items():
+    for kind, schema in (SCHEMAS | OTHER_SCHEMAS).items():
         jsonschema.Draft202012Validator.check_schema(schema)
     for name, definition in SCHEMAS["Workload"]["$defs"].items():
         if SCHEMAS["Cluster"]["$defs"].get(name) != definition:
@@ -102,7 +118,8 @@ def check_coverage():
             for inner in value:
                 yield from keys(inner)
 
-    used = {key for path in (HERE / "valid").iterdir() for root in roots(path) for key in keys(root)}
+    used = {key for path in (HERE / "valid").iterdir() if path.suffix != ".scn"
+            for root in roots(path) if root["kind"] in SCHEMAS for key in keys(root)}
     for name in sorted(set(properties(SCHEMAS["Cluster"])) - used):
         problems.append(f"schemas: the field {name} is in no valid document")
 

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "model/document.h"
 #include "sim/csv/text_file.h"
 
 namespace fairlead::sim {
@@ -101,7 +102,7 @@ std::optional<Parts> decimal_parts(std::string_view text) {
 
 Result<CsvFile> CsvFile::read(const std::string& path) {
   FAIRLEAD_ASSIGN(std::string text, read_text_file(path));
-  return parse(path, std::move(text));
+  return parse(document_name(path), std::move(text));
 }
 
 Result<CsvFile> CsvFile::parse(std::string name, std::string text) {

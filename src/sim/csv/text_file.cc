@@ -8,6 +8,8 @@
 
 #include <fmt/core.h>
 
+#include "model/document.h"
+
 namespace fairlead::sim {
 namespace {
 
@@ -15,7 +17,7 @@ constexpr std::size_t kMaxBytes = std::size_t{4} << 30;
 constexpr std::size_t kChunk = std::size_t{1} << 16;
 
 std::unexpected<Error> io_error(const std::string& path, std::string message, std::string cure) {
-  return fail(Error{ErrorCode::kIo, std::move(message), path, {}, std::move(cure)});
+  return fail(Error{ErrorCode::kIo, std::move(message), document_name(path), {}, std::move(cure)});
 }
 
 }  // namespace
@@ -44,7 +46,8 @@ Result<std::string> read_text_file(const std::string& path) {
   }
   if (!text.starts_with("\x1f\x8b")) return text;
   return io_error(path, "is gzip-compressed",
-                  fmt::format("unpack it first, or hand it through: zcat {} | fairlead … -", path));
+                  fmt::format("unpack it first, or hand it through: zcat {} | fairlead … -",
+                              path == "-" ? "FILE" : path));
 }
 
 }  // namespace fairlead::sim

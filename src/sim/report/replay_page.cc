@@ -128,7 +128,8 @@ void fairness_section(Page& page, const Summary& s) {
   }
   page.chart(pair_chart("GPU-hours received and entitled by project", "Two bars per project.",
                         "GPU-hours", "received", "entitled", rows));
-  page.table({"project", "quota", "received GPU-h", "of all", "entitled GPU-h", "ratio"}, cells);
+  page.table({"project", "quota", "received GPU-h", "of all", "entitled GPU-h", "of entitled"},
+             cells);
 }
 
 void finish_time_section(Page& page, const Summary& s) {

@@ -348,7 +348,8 @@ std::string state_text(const std::string& workload, const Observed& observed) {
     if (ended != observed.ended.end()) return ended->second ? "finished" : "failed";
     return "gone";
   }
-  if (view->running == 0) return fmt::format("pending, {} tasks wanted", view->wanted);
+  if (view->running == 0)
+    return fmt::format("pending, {} {} wanted", view->wanted, view->wanted == 1 ? "task" : "tasks");
   std::string text = fmt::format("running with {} of {} tasks", view->running, view->wanted);
   for (const sched::TaskView& task : view->tasks) {
     if (task.running) text += "; " + task_text(task);

@@ -19,7 +19,7 @@ namespace fairlead::sim {
 std::expected<Scenario, std::vector<Error>> parse_scenario_document(std::string_view text,
                                                                     std::string file);
 
-// Reads back to the same steps.
+// Reads back to the same steps. One that names nodes that are not there is marked `unchecked`.
 std::string scenario_yaml(const Scenario& scenario);
 std::string scenario_json(const Scenario& scenario);
 

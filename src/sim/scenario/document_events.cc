@@ -64,11 +64,14 @@ void read_condition(const Value& value, Findings& findings, std::string_view ver
   const auto name = as_name(value, findings);
   if (!name) return;
   const auto node = reading.symbols.nodes.find(*name);
-  if (node == reading.symbols.nodes.end()) {
+  sched::NodeConditionChanged change{*name, true, true};
+  if (node != reading.symbols.nodes.end()) {
+    change.ready = node->second.ready;
+    change.schedulable = node->second.schedulable;
+  } else if (!reading.symbols.unchecked) {
     report_unknown(value, findings, "node", *name, names_of(reading.symbols.nodes));
     return;
   }
-  sched::NodeConditionChanged change{*name, node->second.ready, node->second.schedulable};
   if (verb == "down" || verb == "up") change.ready = verb == "up";
   if (verb == "cordon" || verb == "uncordon") change.schedulable = verb == "uncordon";
   reading.add(value.line(), std::move(change));

@@ -79,6 +79,7 @@ void read_head(ObjectReader& in, Reading& reading) {
       }
     }
   }
+  reading.symbols.unchecked = in.boolean("unchecked").value_or(false);
   scenario.rules = in.names("rules");
   scenario.start = in.instant("start").value_or(kScenarioStart);
   reading.symbols.now = scenario.start;
@@ -151,12 +152,16 @@ std::expected<Scenario, std::vector<Error>> parse_scenario_document(std::string_
   reading.scenario.file = file;
   const auto roots = document->roots();
   if (roots.size() != 1 || document_kind(roots.front()) != "Scenario") {
+    const std::string kind = roots.empty() ? "" : document_kind(roots.front());
     Error error{ErrorCode::kInvalidArgument,
-                roots.size() == 1 ? "the document is no scenario"
-                                  : fmt::format("the file holds {} documents", roots.size()),
+                roots.empty()      ? "the document is empty"
+                : roots.size() > 1 ? fmt::format("the file holds {} documents", roots.size())
+                : kind.empty()     ? "the document does not say that it is a scenario"
+                                   : fmt::format("the document is a {}, no scenario", kind),
                 file,
                 {},
-                "a scenario file holds one document, with \"kind: Scenario\""};
+                "a scenario file holds one document, with \"kind: Scenario\"; `fairlead validate` "
+                "checks documents of every kind"};
     return std::unexpected(std::vector<Error>{std::move(error)});
   }
   read_root(roots.front(), findings, reading);
@@ -179,9 +184,7 @@ std::expected<Scenario, std::vector<Error>> parse_scenario(std::string_view text
                text.find("\nkind: Scenario") != std::string_view::npos;
   }
   if (document) return parse_scenario_document(text, std::move(file));
-  Result<Scenario> scenario = read_scenario(text, file);
-  if (!scenario) return std::unexpected(std::vector<Error>{std::move(scenario).error()});
-  return std::move(*scenario);
+  return read_whole_scenario(text, file);
 }
 
 }  // namespace fairlead::sim

@@ -230,12 +230,13 @@ class StepsWriter {
   Tree expect_ = Tree::list();
 };
 
-Tree scenario_tree(const Scenario& scenario) {
+Tree scenario_tree(const Scenario& scenario, bool unchecked) {
   Tree root = Tree::map();
   root.add("apiVersion", Tree::string("fairlead/v1"));
   root.add("kind", Tree::string("Scenario"));
   if (!scenario.title.empty()) root.add("title", Tree::string(scenario.title));
   if (!scenario.story.empty()) root.add("story", Tree::strings(scenario.story));
+  if (unchecked) root.add("unchecked", Tree::boolean(true));
   if (!scenario.rules.empty()) root.add("rules", Tree::strings(scenario.rules));
   if (scenario.start != kScenarioStart) root.add("start", Tree::string(to_rfc3339(scenario.start)));
   const sched::SchedulerOptions usual;
@@ -262,14 +263,23 @@ Tree scenario_tree(const Scenario& scenario) {
   return root;
 }
 
+// Marked `unchecked` if only then it can be read again.
+std::string marked_at_need(const Scenario& scenario, std::string (*print)(const Tree&),
+                           const char* file) {
+  std::string plain = print(scenario_tree(scenario, false));
+  if (parse_scenario_document(plain, file)) return plain;
+  std::string marked = print(scenario_tree(scenario, true));
+  return parse_scenario_document(marked, file) ? marked : plain;
+}
+
 }  // namespace
 
 std::string scenario_yaml(const Scenario& scenario) {
-  return to_yaml(scenario_tree(scenario));
+  return marked_at_need(scenario, to_yaml, "scenario.yaml");
 }
 
 std::string scenario_json(const Scenario& scenario) {
-  return to_json(scenario_tree(scenario));
+  return marked_at_need(scenario, to_json, "scenario.json");
 }
 
 }  // namespace fairlead::sim

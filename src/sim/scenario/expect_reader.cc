@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest.h"
 #include "sim/scenario/expect_details.h"
 #include "sim/scenario/units_text.h"
 
@@ -19,6 +20,12 @@ constexpr std::array<std::pair<const char*, ExpectedState>, 6> kStates{
      {"finished", ExpectedState::kFinished},
      {"failed", ExpectedState::kFailed},
      {"gone", ExpectedState::kGone}}};
+
+const std::vector<std::string>& state_names() {
+  static const std::vector<std::string> names = {"running",  "pending", "refused",
+                                                 "finished", "failed",  "gone"};
+  return names;
+}
 
 bool at_state(const Cursor& cursor) {
   return std::any_of(kStates.begin(), kStates.end(),
@@ -36,6 +43,13 @@ Result<std::vector<std::string>> read_names(Cursor& cursor, const Reading& readi
       const auto& known = reading.symbols.workloads;
       const bool found = std::any_of(known.begin(), known.end(),
                                      [&](const auto& entry) { return matches(name, entry.first); });
+      if (!found && !names.empty()) {
+        const std::string state = nearest_name(name, state_names());
+        if (!state.empty()) {
+          return cursor.fail(word, fmt::format("'{}' is neither a workload nor a state", name),
+                             fmt::format("did you mean '{}'?", state));
+        }
+      }
       if (!found && !reading.symbols.unchecked) {
         Word unknown = word;
         unknown.text = name;
@@ -101,9 +115,7 @@ Result<Expectation> read_workloads(Cursor& cursor, const Reading& reading) {
     return !word.quoted && word.text == s.first;
   });
   if (state == kStates.end()) {
-    const std::vector<std::string> known = {"running",  "pending", "refused",
-                                            "finished", "failed",  "gone"};
-    return cursor.unknown(word, "a state", known);
+    return cursor.unknown(word, "a state", state_names());
   }
   e.state = state->second;
   FAIRLEAD_TRY(read_details(cursor, reading, e));
@@ -118,11 +130,11 @@ Result<std::map<std::string, std::int64_t>> read_amounts(Cursor& cursor) {
     const Word* second = cursor.peek_second();
     if (second == nullptr || second->text.empty() || second->text[0] < '0' ||
         second->text[0] > '9') {
-      if (second == nullptr || second->text != "unlimited") break;
+      if (second == nullptr || (second->text != "unlimited" && second->text != "-1")) break;
     }
     const Word resource = cursor.take();
     const Word amount = cursor.take();
-    if (amount.text == "unlimited") {
+    if (amount.text == "unlimited" || amount.text == "-1") {
       amounts[resource.text] = kUnlimited;
       continue;
     }

@@ -36,7 +36,9 @@ Result<void> read_cluster(Cursor& cursor, Reading& reading) {
     if (devices.count > kMostDevices) {
       return cursor.fail_here(fmt::format("a node has at most {} devices", kMostDevices));
     }
-    FAIRLEAD_TRY(cursor.expect_keyword("gpu", "the number of devices"));
+    if (!cursor.accept("gpus")) {
+      FAIRLEAD_TRY(cursor.expect_keyword("gpu", "the number of devices"));
+    }
     cursor.accept("each");
   }
   // Domains of the levels, taken out before the rest, which is about nodes.

@@ -234,7 +234,10 @@ Result<void> read_node_settings(Cursor& cursor, Reading& reading, NodeSpec& node
         if (setting.key == level) {
           return cursor.fail(
               setting.word, fmt::format("there is no topology level '{}'", level),
-              "name the levels, widest first, above the first node: levels rack,switch");
+              fmt::format(
+                  "write {}{}=N in a cluster statement, N of them in one of the level above; or "
+                  "name the levels, widest first, above the first node: levels rack,switch",
+                  level, setting.key == "switch" ? "es" : "s"));
         }
       }
       return cursor.unknown_setting(setting, "a node", known);

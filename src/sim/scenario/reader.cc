@@ -103,8 +103,13 @@ Result<void> read_statement(const Statement& statement, Reading& reading) {
   return read_event(verb, cursor, reading);
 }
 
-Result<Scenario> read_scenario(std::string_view text, std::string_view file) {
-  FAIRLEAD_ASSIGN(Lexed lexed, lex_scenario(text, file));
+std::expected<Scenario, std::vector<Error>> read_whole_scenario(std::string_view text,
+                                                                std::string_view file) {
+  constexpr std::size_t kMostErrors = 20;
+  Result<Lexed> read = lex_scenario(text, file);
+  if (!read) return std::unexpected(std::vector<Error>{std::move(read).error()});
+  Lexed& lexed = *read;
+  std::vector<Error> errors;
   Reading reading;
   reading.scenario.file = file;
   reading.symbols.now = reading.scenario.start;
@@ -114,16 +119,27 @@ Result<Scenario> read_scenario(std::string_view text, std::string_view file) {
     reading.scenario.story = std::move(lexed.opening);
   }
   for (const Statement& statement : lexed.statements) {
-    FAIRLEAD_TRY(read_statement(statement, reading));
+    Result<void> taken = read_statement(statement, reading);
+    if (taken) continue;
+    errors.push_back(std::move(taken).error());
+    if (errors.size() == kMostErrors) break;
+    if (statement.words.front().text != "expect") reading.symbols.unchecked = true;
   }
-  if (reading.scenario.steps.empty()) {
-    return std::unexpected(Error{ErrorCode::kInvalidArgument,
-                                 "the scenario is empty",
-                                 std::string(file),
-                                 {},
-                                 "begin with: cluster 1 node, 8 gpu"});
+  if (errors.empty() && reading.scenario.steps.empty()) {
+    errors.push_back(Error{ErrorCode::kInvalidArgument,
+                           "the scenario is empty",
+                           std::string(file),
+                           {},
+                           "begin with: cluster 1 node, 8 gpu"});
   }
+  if (!errors.empty()) return std::unexpected(std::move(errors));
   return std::move(reading.scenario);
+}
+
+Result<Scenario> read_scenario(std::string_view text, std::string_view file) {
+  auto scenario = read_whole_scenario(text, file);
+  if (!scenario) return std::unexpected(std::move(scenario.error().front()));
+  return std::move(*scenario);
 }
 
 }  // namespace fairlead::sim

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/scenario/document.h"
 #include "sim/scenario/printer.h"
 
 namespace fairlead::sim {
@@ -110,6 +111,52 @@ TEST(ScenarioReader, DividesNodesOverRacksAndSwitches) {
   }
   EXPECT_EQ(paths, (std::vector<std::string>{"r1/r1s1", "r1/r1s1", "r1/r1s2", "r1/r1s2", "r2/r2s1",
                                              "r2/r2s1", "r2/r2s2", "r2/r2s2"}));
+}
+
+TEST(ScenarioReader, NamesTheErrorsOfAllStatements) {
+  const auto scenario = read_whole_scenario(
+      "cluster 2 nodes, 8 gpus each\n"
+      "project a quota=x\n"
+      "submit b queue=a gpu=1.5\n"
+      "submit c queue=a gpu=1\n"
+      "down n7\n"
+      "expect c runing\n",
+      "x.scn");
+  ASSERT_FALSE(scenario);
+  std::vector<std::string> places;
+  for (const Error& error : scenario.error()) places.push_back(error.where);
+  // Line 4 names a queue, line 5 a node that may be part of what was not read.
+  EXPECT_EQ(places, (std::vector<std::string>{"x.scn:2:11", "x.scn:3:18", "x.scn:6:10"}));
+}
+
+TEST(ScenarioReader, AMisspeltStateIsNoUnknownWorkload) {
+  EXPECT_TRUE(Has(error_of("cluster 1 node, 8 gpu\nsubmit a gpu=1\nexpect a pendign\n"),
+                  {"x.scn:3:10", "neither a workload nor a state", "did you mean 'pending'?"}));
+}
+
+TEST(ScenarioReader, ADomainOfAClusterIsDeclaredInThePlural) {
+  EXPECT_TRUE(Has(error_of("cluster 2 nodes, 8 gpu each, rack=2\n"), {"x.scn:1:30", "racks=N"}));
+}
+
+TEST(ScenarioReader, MinusOneIsUnlimitedInExpectationsToo) {
+  const auto scenario = read_scenario(
+      "cluster 1 node, 8 gpu\nproject a quota=-1\nexpect queue a quota gpu -1 limit gpu "
+      "unlimited\n",
+      "x.scn");
+  ASSERT_TRUE(scenario) << scenario.error().text();
+  EXPECT_TRUE(Has(print_scenario(*scenario), {"quota gpu unlimited", "limit gpu unlimited"}));
+}
+
+TEST(ScenarioDocument, SaysWhetherNamesMayBeOfNothing) {
+  const std::string text = "cluster 1 node, 8 gpu\ndown n9\nexpect error \"n9\"\n";
+  const auto unchecked = read_scenario("unchecked\n" + text, "x.scn");
+  ASSERT_TRUE(unchecked) << unchecked.error().text();
+  const std::string yaml = scenario_yaml(*unchecked);
+  EXPECT_TRUE(Has(yaml, {"unchecked: true", "down: n9"}));
+  const auto again = parse_scenario_document(yaml, "x.yaml");
+  ASSERT_TRUE(again) << again.error().front().text();
+  EXPECT_EQ(scenario_yaml(*again), yaml);
+  EXPECT_TRUE(Has(error_of(text), {"'n9' is not a node"}));
 }
 
 TEST(ScenarioPrinter, JoinsNeighboursOfOneKindIntoARange) {

@@ -54,7 +54,7 @@ class Player {
     settle();
     for (const TurnedAway& away : turned_away_) {
       if (away.claimed) continue;
-      report_.failures.push_back({away.line, "the event is accepted", away.error.text(),
+      report_.failures.push_back({away.line, "the event to be accepted", away.error.text(),
                                   "if it must be turned away, expect it: expect NAME refused, or "
                                   "expect error \"…\" just after it"});
     }

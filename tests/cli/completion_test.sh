@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# What bash, zsh and fish do with the scripts of `fairlead completion`: completion_test.sh PROGRAM
+set -euo pipefail
+program=$1
+failed=0
+
+# expect WORDS COMMAND-LINE…: what is offered for the last word.
+expect() {
+  local wanted=$1 is
+  shift
+  COMP_WORDS=("$@")
+  COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+  COMPREPLY=()
+  _fairlead || true  # compgen fails where it finds nothing
+  is=${COMPREPLY[*]-}
+  [[ $is == "$wanted" ]] || { failed=1; echo "after '$*': expected '$wanted', is '$is'" >&2; }
+}
+
+eval "$("$program" completion bash)"
+expect "validate" fairlead v
+expect "run check print" fairlead scenario ""
+expect "demo" fairlead simulate d
+expect "table json yaml" fairlead share -o ""
+expect "json" fairlead share q.yaml --output-format = j
+expect "json" fairlead share q.yaml --output-format j
+expect "default dotprod" fairlead simulate openb --policy d
+expect "default" fairlead simulate trace --policy d
+expect "--faults --fault-scale" fairlead simulate demo --fault
+expect "bash zsh fish" fairlead completion ""
+expect "" fairlead simulate demo --seed ""
+expect "README.md" fairlead validate READ
+expect "README.md" fairlead simulate demo --html READ
+expect "" fairlead nonsense
+
+for shell in zsh fish; do
+  if command -v "$shell" >/dev/null; then "$program" completion "$shell" | "$shell" -n; fi
+done
+exit "$failed"
