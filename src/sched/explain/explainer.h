@@ -43,6 +43,8 @@ class Explainer {
                   Explanation& out);
   std::vector<Reason> room_reasons(PoolCore& pool, const WorkloadRecord& w,
                                    const Requirement& requirement, GangVerdict verdict);
+  Reason together_reason(PoolCore& pool, const Shape& shape, const Requirement& requirement,
+                         const std::string& request);
   std::optional<Change> room_change(PoolCore& pool, const WorkloadRecord& w,
                                     const Requirement& requirement);
   std::optional<Change> by_uncordon(PoolCore& pool, const WorkloadRecord& w,
