@@ -121,21 +121,24 @@ bool GangPlacer::place_in_domains(const GangRequest& request) {
     }
     return false;
   }
-  // Fewest hosts over all domains: try each, keep the best, place that one again.
-  const SlotRange* best = nullptr;
+  // Fewest hosts over all domains: try each, keep the best. What was found stays when the steps are
+  // used up.
+  std::vector<Taken> best;
   std::size_t best_hosts = 0;
   for (const SlotRange& range : ranges) {
     if (place_roles(roles, range, true)) {
       const std::size_t hosts = hosts_since(0);
-      undo_to(0);
-      if (!best || hosts < best_hosts) {
-        best = &range;
+      if (best.empty() || hosts < best_hosts) {
+        best = taken_;
         best_hosts = hosts;
       }
+      undo_to(0);
     }
     if (best_hosts == 1 || steps_left_ < 0) break;
   }
-  return best && place_roles(roles, *best, true);
+  if (best.empty()) return false;
+  redo(std::move(best));
+  return true;
 }
 
 bool GangPlacer::place_roles(const std::vector<const GangRole*>& roles, SlotRange range,
@@ -149,6 +152,8 @@ bool GangPlacer::place_roles(const std::vector<const GangRole*>& roles, SlotRang
   if (fewest && plain) {
     if (place_fewest(ordered, range)) return true;
     undo_to(mark);
+    // The steps were used up on the way to fewer hosts: any hosts will do.
+    if (needs.size() == 1 && steps_left_ < 0) return place_in_turn(ordered, range);
   } else if (place_in_order(ordered, 0, range)) {
     return true;
   }
@@ -171,6 +176,13 @@ bool GangPlacer::place_roles(const std::vector<const GangRole*>& roles, SlotRang
   return false;
 }
 
+// Roles of one class without goals. Costs no steps: it fits as often as the index counts.
+bool GangPlacer::place_in_turn(const std::vector<const GangRole*>& roles, SlotRange range) {
+  return std::all_of(roles.begin(), roles.end(), [&](const GangRole* role) {
+    return place_tasks(*role, role->indices, range);
+  });
+}
+
 bool GangPlacer::place_in_order(const std::vector<const GangRole*>& roles, std::size_t first,
                                 SlotRange range) {
   if (first == roles.size()) return true;
@@ -180,9 +192,16 @@ bool GangPlacer::place_in_order(const std::vector<const GangRole*>& roles, std::
   const Needs needs{{role.task_class, static_cast<std::int64_t>(role.indices.size())}};
   for (const SlotRange candidate : candidates(role.goal, inside, needs)) {
     if (!step()) return false;
-    const bool placed = role.goal.fewest_hosts && role.segment_size == 0
-                            ? place_fewest({&role}, candidate)
-                            : place_role(role, candidate);
+    bool placed = false;
+    if (role.goal.fewest_hosts && role.segment_size == 0) {
+      placed = place_fewest({&role}, candidate);
+      if (!placed && steps_left_ < 0) {
+        undo_to(mark);
+        placed = place_in_turn({&role}, candidate);
+      }
+    } else {
+      placed = place_role(role, candidate);
+    }
     if (placed && place_in_order(roles, first + 1, range)) return true;
     undo_to(mark);
   }
@@ -531,6 +550,12 @@ void GangPlacer::undo_to(std::size_t mark) {
     pool_.state.give(last.placement.node, last.placement, pool_.classes().get(last.task_class));
     taken_.pop_back();
   }
+}
+
+void GangPlacer::redo(std::vector<Taken> taken) {
+  for (const Taken& t : taken)
+    pool_.state.take(t.placement.node, t.placement, pool_.classes().get(t.task_class));
+  taken_ = std::move(taken);
 }
 
 }  // namespace fairlead::sched

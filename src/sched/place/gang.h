@@ -95,6 +95,7 @@ class GangPlacer {
 
   bool place_in_domains(const GangRequest& request);
   bool place_roles(const std::vector<const GangRole*>& roles, SlotRange range, bool fewest);
+  bool place_in_turn(const std::vector<const GangRole*>& roles, SlotRange range);
   bool place_in_order(const std::vector<const GangRole*>& roles, std::size_t first,
                       SlotRange range);
   bool place_role(const GangRole& role, SlotRange range);
@@ -128,6 +129,7 @@ class GangPlacer {
                                     const std::vector<std::pair<TaskClassId, std::int64_t>>& needs);
   bool could_fit(SlotRange range, const std::vector<std::pair<TaskClassId, std::int64_t>>& needs);
   void undo_to(std::size_t mark);
+  void redo(std::vector<Taken> taken);
   bool step() { return --steps_left_ >= 0; }
 
   PlacementPool& pool_;

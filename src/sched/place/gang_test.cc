@@ -390,6 +390,25 @@ TEST_F(Gang, SegmentsOfSeveralSizesAreSearchedFor) {
   EXPECT_EQ(place().verdict, GangVerdict::kPlaced);
 }
 
+TEST_F(Gang, FewestHostsKeepsWhatWasFoundWhenTheStepsAreUsedUp) {
+  // Rack r1 needs 4 hosts for 4 tasks, which 10 steps find; r2 needs two, which takes more.
+  cluster({{"z", "r1", 4}}, 1);
+  for (int i = 0; i < 2; ++i)
+    pool.add(NodeOf(names, "b" + std::to_string(i)).gpus(2, t4).at({"z", "r2"}));
+  pool.add(NodeOf(names, "b2").gpus(1, t4).at({"z", "r2"}));
+  pool.order(2);
+  request.range = pool.state().all();
+  request.goal.within = kRack;
+  request.goal.fewest_hosts = true;
+  role(gpus(1), 4);
+  EXPECT_EQ(hosts(place()), 2U);
+  for (std::int64_t steps = 0; steps < 20; ++steps) {
+    const GangOutcome outcome = place(steps);
+    ASSERT_EQ(outcome.verdict, GangVerdict::kPlaced) << steps << " steps";
+    EXPECT_LE(hosts(outcome), 4U);
+  }
+}
+
 TEST_F(Gang, TheRangeBoundsEverything) {
   cluster({{"z", "r1", 2}, {"z", "r2", 2}}, 2);
   request.range = {2, 4};
