@@ -2,6 +2,7 @@
 //
 // events.cc    takes deltas            nodes.cc     nodes and pools coming, changing, leaving
 // progress.cc  tasks starting, ending  wants.cc     what a workload waits for next, and its demand
+// checks.cc    numbers of events within bounds
 // decide.cc    one decision            pass.cc      the service order over one pool
 // explain.cc   why a workload waits    views.cc     read-only views    verify.cc  invariants
 //
@@ -99,6 +100,7 @@ class Core {
   Result<void> on(const MixStated& e);
   Result<void> on(const TimePassed&) { return {}; }
   Result<void> check_spec(const WorkloadSpec& spec) const;
+  Result<void> check_countable(const WorkloadSpec& spec, QueueId queue) const;
   Result<void> check_goal(const WorkloadSpec& spec, const TopologyGoal& goal,
                           const std::string& what) const;
   Result<void> check_possible(const WorkloadSpec& spec);
@@ -187,6 +189,7 @@ class Core {
   std::vector<std::string> levels_;
   std::vector<NodeState> nodes_;
   std::vector<NodeId> free_nodes_;
+  ResourceVector hardware_;  // CPU, memory and named resources of all nodes
   std::map<std::string, NodeId> node_by_name_;
   std::vector<std::unique_ptr<PoolCore>> pools_;
   std::map<std::string, PoolId> pool_by_name_;
