@@ -278,6 +278,28 @@ TEST_F(Apply, SubmittedWorkloadsAreWellFormed) {
   });
 }
 
+TEST_F(Apply, HowManyIndependentTasksRunAtOnceIsSaidOnce) {  // 8.2.b
+  WorkloadSpec spec = cluster.workload("new", gpus(1), 3);
+  spec.completions = 9;
+  spec.parallelism = 2;
+  refuses(WorkloadSubmitted{spec}, ErrorCode::kInvalidArgument,
+          "the count of the role is 3 and parallelism is 2");
+  spec.completions = 0;
+  refuses(WorkloadSubmitted{spec}, ErrorCode::kInvalidArgument, "without completions");
+  spec.parallelism = -1;
+  refuses(WorkloadSubmitted{spec}, ErrorCode::kOutOfRange, "parallelism is -1");
+  // A changed count is a changed parallelism: 4 devices are free.
+  spec.completions = 9;
+  spec.parallelism = spec.roles[0].count = spec.roles[0].min = 1;
+  cluster.must(WorkloadRemoved{"waits"});
+  cluster.must(WorkloadSubmitted{spec});
+  cluster.decide();
+  EXPECT_EQ(cluster.scheduler.workload("new")->running, 1);
+  cluster.must(WorkloadChanged{"new", {}, {}, {{"worker", 3, {}}}});
+  cluster.decide();
+  EXPECT_EQ(cluster.scheduler.workload("new")->running, 3);
+}
+
 TEST_F(Apply, TheImpossibleIsRefusedWithTheNearestThatFits) {  // 10.1
   const auto cure = [&](const WorkloadSpec& spec) {
     refuses(WorkloadSubmitted{spec}, ErrorCode::kImpossible, "could never start");

@@ -227,6 +227,21 @@ Result<void> check_workload(const WorkloadSpec& spec) {
         checks.error(ErrorCode::kInvalidArgument, "completions",
                      "independent tasks are of one role, with a parallelism of at least 1"));
   }
+  if (spec.independent_tasks() && spec.roles.front().count != spec.parallelism) {
+    const std::string count = std::to_string(spec.roles.front().count);
+    const std::string at_once = std::to_string(spec.parallelism);
+    return fail(checks.error(ErrorCode::kInvalidArgument, "parallelism",
+                             "the count of the role is " + count + " and parallelism is " +
+                                 at_once +
+                                 "; with completions both say how many tasks run at once (8.2)",
+                             "state parallelism alone"));
+  }
+  if (!spec.independent_tasks() && spec.parallelism != 0) {
+    return fail(checks.error(ErrorCode::kInvalidArgument, "parallelism",
+                             "parallelism is " + std::to_string(spec.parallelism) +
+                                 " without completions, whose tasks it counts (8.2)",
+                             "add completions, or use count"));
+  }
   std::set<std::string> names;
   std::int64_t tasks = 0;
   Int128 devices = 0;

@@ -432,7 +432,7 @@ Result<void> Core::on(const WorkloadChanged& e) {
     if (change.count) role->count = *change.count;
     if (change.min) role->min = *change.min;
   }
-  spec.parallelism = old_shape.independent ? 1 : 0;
+  if (old_shape.independent) spec.parallelism = spec.roles.front().count;
   FAIRLEAD_TRY(check_workload(spec));
   FAIRLEAD_TRY(check_priority(spec.name, e.priority, e.order_key));
   FAIRLEAD_TRY(check_countable(spec, w.queue));
