@@ -152,6 +152,11 @@ TEST_F(Apply, NodesNameKnownThingsAndAddUp) {
   });
   bad("pcieSwitch is -7", [](NodeSpec& n) { n.devices[0].pcie_switch = -7; });
   bad("gpus is 1025", [](NodeSpec& n) { n.devices.resize(1'025); });
+  for (const char* name : {"gpu", "cpu", "memory", ""}) {
+    node = Cluster::node_spec("n2", 1);
+    node.extended[name] = 1;
+    refuses(NodeUpserted{node}, ErrorCode::kInvalidArgument, "resources[");
+  }
   refuses(NodeRemoved{"n9"}, ErrorCode::kNotFound, "n9");
   refuses(NodeConditionChanged{"n9", true, true}, ErrorCode::kNotFound, "n9");
   refuses(DeviceHealthChanged{"n9", "gpu-0", DeviceHealth::kUnhealthy}, ErrorCode::kNotFound, "n9");
@@ -276,6 +281,18 @@ TEST_F(Apply, SubmittedWorkloadsAreWellFormed) {
     w.roles[0].topology.within = "host";
     w.roles[0].topology.prefer = "rack";
   });
+}
+
+TEST_F(Apply, ResourcesWithAFieldOfTheirOwnAreNotNamedOnes) {
+  // Once a task of 5 "memory" by name was charged as 5 bytes of host memory, and no node had any.
+  for (const char* name : {"gpu", "cpu", "memory", ""}) {
+    WorkloadSpec spec = cluster.workload("new", gpus(1));
+    spec.roles[0].request.extended[name] = 5;
+    refuses(WorkloadSubmitted{spec}, ErrorCode::kInvalidArgument, "resources[");
+    MixStated mix{{{gpus(1), {}, 1}}};
+    mix.entries[0].request.extended[name] = 5;
+    refuses(mix, ErrorCode::kInvalidArgument, "resources[");
+  }
 }
 
 TEST_F(Apply, HowManyIndependentTasksRunAtOnceIsSaidOnce) {  // 8.2.b

@@ -57,7 +57,14 @@ class Checks {
   Result<void> duration(const std::string& field, const std::optional<Duration>& value) const {
     return value ? duration(field, *value, Duration{0}) : Result<void>{};
   }
+  // A named resource that is not one of those with a field of their own.
   Result<void> extended(const std::string& name, std::int64_t amount) const {
+    if (name.empty() || name == "gpu" || name == "cpu" || name == "memory") {
+      return fail(error(ErrorCode::kInvalidArgument, "resources[" + name + "]",
+                        name.empty() ? "a named resource needs a name"
+                                     : "'" + name + "' is no named resource, it has its own field",
+                        name.empty() ? "" : "state it as " + name + ", or choose another name"));
+    }
     return number("resources[" + name + "]", amount, 0, kMaxAmount);
   }
 

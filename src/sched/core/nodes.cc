@@ -90,7 +90,6 @@ Result<NodeRoom> Core::empty_room(const NodeSpec& spec) {
   }
   for (const auto& [name, amount] : spec.extended) {
     const std::size_t r = resources_.intern(name).index();
-    if (r < kFirstExtended) continue;
     if (room.extended.size() <= r - kFirstExtended) room.extended.resize(r - kFirstExtended + 1, 0);
     room.extended[r - kFirstExtended] = amount;
   }
