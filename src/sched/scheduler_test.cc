@@ -436,6 +436,116 @@ TEST(SemiPreemptible, TheMinimumCountsAgainstQuotaAndTheExtrasDoNot) {
   EXPECT_TRUE(cluster.scheduler.verify());
 }
 
+// --- shapes and classes come and go ---
+
+class Shapes : public ::testing::Test {
+ protected:
+  Cluster cluster;
+
+  std::int64_t counter(const std::string& name) {
+    for (const auto& [key, value] : cluster.scheduler.counters()) {
+      if (key == name) return value;
+    }
+    return -1;
+  }
+  void sound() {
+    const auto verified = cluster.scheduler.verify();
+    EXPECT_TRUE(verified) << verified.error().message;
+  }
+};
+
+TEST_F(Shapes, ThoseOfWorkloadsThatEndedDoNotAddUp) {
+  // 10,000 distinct requests, one after the other, every third of them refused: at 100 cores no
+  // node could hold it. One runs all the time.
+  cluster.node("n0", 4);
+  cluster.node("n1", 4);
+  cluster.submit("stays", gpus(1, 500));
+  for (int i = 0; i < 10'000; ++i) {
+    const std::int64_t cpu = 1'000 + i;
+    if (i % 3 == 0) {
+      ASSERT_FALSE(cluster.tell(WorkloadSubmitted{cluster.workload("w", gpus(1, 100'000 + cpu))}));
+    } else {
+      cluster.submit("w", i % 3 == 1 ? gpus(1, cpu) : portion(1 + i % 999, 1, cpu));
+      cluster.decide();
+      ASSERT_EQ(cluster.scheduler.workload("w")->running, 1);
+      cluster.must(TaskEnded{"w", "worker", 0, TaskOutcome::kSucceeded});
+      cluster.decide();
+    }
+    if (i % 1'000 == 0) sound();
+  }
+  sound();
+  EXPECT_EQ(counter("shapes"), 1) << "that of the one that runs";
+  EXPECT_LE(counter("class_indices"), 1 + 64) << "and the last ones";
+  EXPECT_LE(counter("task_classes"), 1 + 64 + 1'024) << "and those in the mix of requests";
+}
+
+TEST_F(Shapes, WaitingWorkloadsAndWhatTheyWantKeepTheirs) {
+  cluster.node("n0", 1);
+  for (int i = 0; i < 200; ++i) cluster.submit("w" + std::to_string(i), gpus(1, 1'000 + i));
+  cluster.decide();
+  EXPECT_EQ(counter("shapes"), 200);
+  EXPECT_EQ(counter("class_indices"), 200);
+  sound();
+  for (int i = 0; i < 200; ++i) {
+    const std::string name = "w" + std::to_string(i);
+    ASSERT_EQ(cluster.scheduler.workload(name)->running, 1) << "in the order of submission";
+    cluster.must(TaskEnded{name, "worker", 0, TaskOutcome::kSucceeded});
+    cluster.decide();
+  }
+  EXPECT_EQ(counter("shapes"), 0);
+  EXPECT_EQ(counter("class_indices"), 64);
+  sound();
+}
+
+TEST_F(Shapes, OneThatComesAgainFindsItsIndex) {
+  for (int i = 0; i < 50; ++i) cluster.node("n" + std::to_string(i), 1);
+  const auto run = [&] {
+    const std::int64_t before = counter("node_evaluations");
+    cluster.submit("w", gpus(1));
+    cluster.decide();
+    cluster.must(TaskEnded{"w", "worker", 0, TaskOutcome::kSucceeded});
+    cluster.decide();
+    return counter("node_evaluations") - before;
+  };
+  EXPECT_GE(run(), 50) << "each node is looked at";
+  EXPECT_LE(run(), 4) << "only the node that changed";
+}
+
+TEST_F(Shapes, AskingChangesNothing) {
+  // Explanations and refusals try out dozens of requests: none of them is kept.
+  cluster.node("n0", 2);
+  cluster.submit("runs", gpus(1, 60'000));
+  cluster.decide();
+  cluster.submit("waits", gpus(1, 10'000));
+  cluster.decide();
+  const std::int64_t classes = counter("task_classes");
+  const std::int64_t indices = counter("class_indices");
+  EXPECT_TRUE(cluster.scheduler.explain("waits")->cheapest);
+  EXPECT_FALSE(cluster.scheduler.admit(cluster.workload("huge", gpus(1, 65'000))));
+  EXPECT_EQ(counter("shapes"), 2);
+  EXPECT_LE(counter("task_classes"), classes + 1) << "the one that was refused";
+  EXPECT_LE(counter("class_indices"), indices + 1);
+  sound();
+}
+
+TEST_F(Shapes, AChangeOfAWorkloadChangesWhatIsHeld) {
+  cluster.node("n0", 4);
+  WorkloadSpec spec = cluster.workload("w", gpus(1), 2);
+  spec.roles[0].min = 1;
+  cluster.must(WorkloadSubmitted{spec});
+  cluster.decide();
+  for (const int count : {1, 3, 3, 2}) {
+    cluster.must(WorkloadChanged{"w", {}, {}, {{"worker", count, {}}}});
+    EXPECT_EQ(counter("shapes"), 1);
+    sound();
+    cluster.decide();
+    EXPECT_EQ(cluster.scheduler.workload("w")->running, count);
+  }
+  cluster.must(WorkloadRemoved{"w"});
+  EXPECT_EQ(counter("shapes"), 0);
+  sound();
+}
+
 // --- what was found ---
 
 class TwoPools : public ::testing::Test {

@@ -76,6 +76,7 @@ class Core {
 
   // verify.cc
   Result<void> verify();
+  Result<void> verify_holds(const std::vector<RequirementId>& requirements);
 
   const WorkloadTable& workloads() const { return workloads_; }
   const NodeState& node(NodeId id) const { return nodes_[id.index()]; }
@@ -103,8 +104,9 @@ class Core {
   Result<void> check_countable(const WorkloadSpec& spec, QueueId queue) const;
   Result<void> check_goal(const WorkloadSpec& spec, const TopologyGoal& goal,
                           const std::string& what) const;
-  Result<void> check_possible(const WorkloadSpec& spec);
-  WorkloadId add_workload(const WorkloadSpec& spec);
+  WorkloadId add_workload(const WorkloadSpec& spec, ShapeId shape);
+  void retire_classes();
+  void drop_indices(TaskClassId task_class);
   void observe(const Shape& shape);
   void recharge(PoolId pool);
   void set_rates(PoolCore& pool);

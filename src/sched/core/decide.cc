@@ -82,6 +82,7 @@ std::vector<Decision> Core::decide(Instant now) {
     pool->fresh.clear();
   }
   last_decided_ = now_;
+  retire_classes();
   return std::exchange(decisions_, {});
 }
 

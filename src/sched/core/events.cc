@@ -23,7 +23,10 @@ Error bad(const WorkloadSpec& spec, std::string field, std::string message, std:
 }  // namespace
 
 Core::Core(SchedulerOptions options)
-    : options_(std::move(options)), classes_(resources_, devices_), queues_(resources_) {
+    : options_(std::move(options)),
+      classes_(resources_, devices_),
+      shapes_(classes_),
+      queues_(resources_) {
   resources_.intern("gpu");
   resources_.intern("cpu");
   resources_.intern("memory");
@@ -32,7 +35,18 @@ Core::Core(SchedulerOptions options)
 Result<void> Core::apply(Instant now, const Event& event) {
   FAIRLEAD_CHECK(now >= now_, "time does not go back");
   now_ = now;
-  return std::visit([this](const auto& e) { return on(e); }, event);
+  Result<void> result = std::visit([this](const auto& e) { return on(e); }, event);
+  retire_classes();
+  return result;
+}
+
+void Core::drop_indices(TaskClassId task_class) {
+  for (auto& pool : pools_) pool->placement->drop_index(task_class);
+}
+
+// Only between events: within one, classes that nothing holds yet may be in use.
+void Core::retire_classes() {
+  for (const TaskClassId c : classes_.retire()) drop_indices(c);
 }
 
 Result<void> Core::on(const TopologyDefined& e) {
@@ -261,21 +275,23 @@ Result<void> Core::check_countable(const WorkloadSpec& spec, QueueId queue) cons
 
 Result<void> Core::admit(const WorkloadSpec& spec) {
   FAIRLEAD_TRY(check_spec(spec));
-  return check_possible(spec);
+  Result<void> result;
+  {
+    const std::size_t resources_before = resources_.size();
+    const ShapeHold shape(shapes_, spec);
+    if (resources_.size() != resources_before) queues_.refresh_entitlements();
+    result = Explainer(*this).check_possible(shapes_.get(shape.id()), spec);
+  }
+  retire_classes();
+  return result;
 }
 
-Result<void> Core::check_possible(const WorkloadSpec& spec) {
-  const std::size_t resources_before = resources_.size();
-  const Shape& shape = shapes_.get(shapes_.intern(spec, classes_));
-  if (resources_.size() != resources_before) queues_.refresh_entitlements();
-  return Explainer(*this).check_possible(shape, spec);
-}
-
-WorkloadId Core::add_workload(const WorkloadSpec& spec) {
+WorkloadId Core::add_workload(const WorkloadSpec& spec, ShapeId shape) {
   WorkloadRecord w;
   w.name = spec.name;
   w.queue = queues_.find(spec.queue);
-  w.shape = shapes_.intern(spec, classes_);
+  w.shape = shape;
+  shapes_.hold(shape);
   w.kind = spec.kind;
   w.priority = spec.priority;
   w.order_key = spec.order_key;
@@ -304,9 +320,13 @@ void Core::observe(const Shape& shape) {
 }
 
 Result<void> Core::on(const WorkloadSubmitted& e) {
-  FAIRLEAD_TRY(admit(e.workload));
-  const WorkloadId id = add_workload(e.workload);
-  observe(shapes_.get(workloads_.get(id).shape));
+  FAIRLEAD_TRY(check_spec(e.workload));
+  const std::size_t resources_before = resources_.size();
+  const ShapeHold shape(shapes_, e.workload);
+  if (resources_.size() != resources_before) queues_.refresh_entitlements();
+  FAIRLEAD_TRY(Explainer(*this).check_possible(shapes_.get(shape.id()), e.workload));
+  const WorkloadId id = add_workload(e.workload, shape.id());
+  observe(shapes_.get(shape.id()));
   refresh_wants(id);
   return {};
 }
@@ -322,7 +342,8 @@ Result<void> Core::on(const WorkloadAdopted& e) {
   }
   // Check every task first, on copies of the rooms: nothing is half adopted.
   const std::size_t resources_before = resources_.size();
-  const Shape& shape = shapes_.get(shapes_.intern(entry.spec, classes_));
+  const ShapeHold hold(shapes_, entry.spec);
+  const Shape& shape = shapes_.get(hold.id());
   if (resources_.size() != resources_before) queues_.refresh_entitlements();
   std::map<NodeId, NodeRoom> rooms;
   std::vector<TaskPlacement> placements;
@@ -387,7 +408,7 @@ Result<void> Core::on(const WorkloadAdopted& e) {
     room.take(*placement, task.host_claim(), task.extended);
     placements.push_back(std::move(*placement));
   }
-  const WorkloadId id = add_workload(entry.spec);
+  const WorkloadId id = add_workload(entry.spec, hold.id());
   WorkloadRecord& w = workloads_.get(id);
   w.submitted = entry.submitted;
   if (pool_id.valid()) ensure_ordered(*pools_[pool_id.index()]);
@@ -439,7 +460,7 @@ Result<void> Core::on(const WorkloadChanged& e) {
   withdraw_wants(id);
   if (e.priority) w.priority = *e.priority;
   if (e.order_key) w.order_key = *e.order_key;
-  w.shape = shapes_.intern(spec, classes_);
+  const ShapeId old = std::exchange(w.shape, shapes_.acquire(spec));
   // 8.1: a lowered count gives back the highest task numbers.
   Stopped stopped{id, StopCause::kShrunk, {}};
   for (std::size_t r = 0; r < spec.roles.size() && !old_shape.independent; ++r) {
@@ -459,6 +480,7 @@ Result<void> Core::on(const WorkloadChanged& e) {
     }
   }
   if (!stopped.tasks.empty()) decisions_.push_back(std::move(stopped));
+  shapes_.release(old);
   after_change(id);
   return {};
 }

@@ -27,7 +27,7 @@ std::int64_t largest_below(std::int64_t high, const std::function<bool(std::int6
 
 std::int64_t Explainer::empty_places(PoolCore& pool, const TaskRequest& request,
                                      const Constraints& constraints) {
-  return pool.placement->index(core_.classes_.intern(request, constraints)).empty_total();
+  return pool.placement->index(Trial(core_, request, constraints).id()).empty_total();
 }
 
 std::optional<Change> Explainer::nearest(PoolCore& pool, const RoleSpec& role) {

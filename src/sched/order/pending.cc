@@ -90,10 +90,11 @@ void PendingSet::remove(RequirementId requirement_id, QueueId queue, PoolId pool
   free_buckets_.push_back(id);
 }
 
-void PendingSet::drop_if_unused(RequirementId requirement_id) {
-  if (requirement(requirement_id).buckets > 0) return;
+bool PendingSet::drop_if_unused(RequirementId requirement_id) {
+  if (requirement(requirement_id).buckets > 0) return false;
   by_key_.erase(keys_[requirement_id.index()]);
   free_requirements_.push_back(requirement_id);
+  return true;
 }
 
 const std::vector<RequirementId>& PendingSet::requirements_in(PoolId pool) {
