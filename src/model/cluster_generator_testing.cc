@@ -96,14 +96,14 @@ class Generator {
     p.gpu_strategy = chance(2) ? Strategy::kSpread : Strategy::kBinpack;
     p.cpu_strategy = chance(2) ? Strategy::kSpread : Strategy::kBinpack;
     if (chance(2)) p.exchange_rates["own"] = rng_.between(1, 5000);
-    if (chance(2)) p.prices["T4"] = amount();
+    if (chance(2)) p.prices["T4"] = rng_.between(0, 1'000'000'000);
     if (chance(2)) p.k_value_milli = rng_.between(0, 3000);
     if (chance(2)) p.usage_half_life = hours(rng_.between(1, 500));
     if (chance(2)) p.usage_window = UsageWindow::kTumbling;
     if (chance(2)) p.usage_window_length = minutes(rng_.between(1, 5000));
     if (chance(2)) {
-      p.aging_interval = duration();
-      p.aging_max = static_cast<std::int32_t>(rng_.between(0, 100));
+      p.aging_interval = minutes(rng_.between(1, 5000));
+      p.aging_max = static_cast<std::int32_t>(rng_.between(1, 100));
     }
     return p;
   }

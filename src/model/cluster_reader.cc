@@ -59,10 +59,11 @@ void read_device_class(const Value& value, ClusterDraft& draft, Findings& findin
   draft.places.device_classes.push_back(&value);
 }
 
-std::map<std::string, std::int64_t> read_milli_map(ObjectReader& in, std::string_view field) {
+std::map<std::string, std::int64_t> read_milli_map(ObjectReader& in, std::string_view field,
+                                                   std::int64_t most) {
   std::map<std::string, std::int64_t> out;
   in.entries(field, [&](const Value& entry) {
-    if (const auto milli = as_decimal(entry, 3, 0, kMaxAmount, in.findings())) {
+    if (const auto milli = as_decimal(entry, 3, 0, most, in.findings())) {
       out.emplace(entry.key(), *milli);
     }
   });
@@ -91,8 +92,8 @@ void read_pool(const Value& value, ClusterDraft& draft, Findings& findings) {
   if (!in.ok()) return;
   pool.name = in.name("name", kRequired).value_or("");
   read_strategy(in, pool);
-  pool.exchange_rates = read_milli_map(in, "exchangeRates");
-  pool.prices = read_milli_map(in, "prices");
+  pool.exchange_rates = read_milli_map(in, "exchangeRates", kMaxAmount);
+  pool.prices = read_milli_map(in, "prices", 1'000'000'000);
   if (const Value* stated = in.get("usage")) {
     ObjectReader usage(*stated, findings);
     pool.k_value_milli = usage.decimal("k", 3, 0, 1'000'000).value_or(0);
@@ -113,6 +114,13 @@ void read_pool(const Value& value, ClusterDraft& draft, Findings& findings) {
     ObjectReader aging(*stated, findings);
     pool.aging_interval = aging.duration("interval", kRequired).value_or(Duration{0});
     pool.aging_max = aging.int32("max", 0, 1'000'000'000, kRequired).value_or(0);
+    if (aging.has("interval") && aging.has("max") &&
+        (pool.aging_interval > Duration{0}) != (pool.aging_max > 0)) {
+      findings.error(*stated, ErrorCode::kInvalidArgument,
+                     "aging by at most " + std::to_string(pool.aging_max) + " each " +
+                         to_text(pool.aging_interval) + " changes nothing",
+                     "state both above 0, or leave \"aging\" out");
+    }
   }
   pool.consolidate = in.boolean("consolidate").value_or(true);
   draft.cluster.pools.push_back(std::move(pool));

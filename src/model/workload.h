@@ -102,7 +102,8 @@ struct WorkloadSpec {
   std::vector<RoleSpec> roles;
   TopologyGoal topology;  // of the whole workload
   // 8.2: `completions` > 0 makes the one role a set of independent tasks, of which `parallelism`
-  // run at once; the role's count equals parallelism then, and nothing is a gang.
+  // run at once; the role's count equals parallelism then (else an error), its min says nothing,
+  // and nothing is a gang. Without completions, parallelism is 0.
   std::int32_t completions = 0;
   std::int32_t parallelism = 0;
   std::int32_t backoff_limit = 6;

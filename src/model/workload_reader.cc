@@ -68,7 +68,7 @@ void read_roles(ObjectReader& in, WorkloadSpec& spec, const ClusterLimits& limit
 // 8.2. `parallelism` is the count of the only role.
 void read_completions(ObjectReader& in, WorkloadSpec& spec, const ClusterLimits& limits) {
   Findings& findings = in.findings();
-  spec.completions = in.int32("completions", 1).value_or(0);
+  spec.completions = in.int32("completions", 1, limits.tasks_per_role).value_or(0);
   const auto parallelism = in.int32("parallelism", 1, limits.tasks_per_role);
   spec.backoff_limit = in.int32("backoffLimit", 0).value_or(6);
   if (!in.has("completions")) {

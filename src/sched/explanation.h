@@ -24,7 +24,7 @@ enum class ReasonCode : std::uint8_t {
   kPoolMissing,          // 6.1: none of its pools exists, or they have no nodes
   kNoRoom,               // 6.1: fewer tasks fit than the gang needs
   kNoDomain,             // 6.1, 6.4: no domain of the required level has the room
-  kSearchRanOut,         // 7.6: the counted steps were used up before an answer was sure
+  kSearchRanOut,         // 7.6: the search ended before an answer was sure
   kWaiting,              // not tried yet since the last change
 };
 

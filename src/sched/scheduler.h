@@ -93,7 +93,8 @@ class Scheduler {
   // kFailed, naming the first difference. Cost: O(everything).
   Result<void> verify() const;
 
-  // Counters since creation: placements tried, nodes scored, … for bench/ (stable names).
+  // Counters since creation: placements tried, nodes scored, …; and what there is now: shapes, task
+  // classes and their indices. For bench/ (stable names).
   std::vector<std::pair<std::string, std::int64_t>> counters() const;
 
  private:

@@ -62,13 +62,22 @@ TEST_F(Apply, DeviceClassesAreSoundAndDoNotChange) {
     return DeviceClassDefined{{name, MiB(mib), 0, 0, {}}};
   };
   refuses(define("", 1), ErrorCode::kInvalidArgument, "name");
-  refuses(define("X", 0), ErrorCode::kInvalidArgument, "memory");
+  refuses(define("X", 0), ErrorCode::kOutOfRange, "memory is 0");
   refuses(define("T4", 1), ErrorCode::kConflict, "T4");
   DeviceClass c{"X", MiB(100), 7, 17, {}};
-  refuses(DeviceClassDefined{c}, ErrorCode::kInvalidArgument, "slices");
+  refuses(DeviceClassDefined{c}, ErrorCode::kOutOfRange, "mig.memorySlices is 17");
   c.mig_memory_slices = 8;
   c.mig_profiles = {{"3g", 3, 4, MiB(50), {0, 5}}};
-  refuses(DeviceClassDefined{c}, ErrorCode::kInvalidArgument, "3g");
+  refuses(DeviceClassDefined{c}, ErrorCode::kOutOfRange, "starts is 5; allowed are 0 to 4");
+  c.mig_profiles[0].starts = {0};
+  c.mig_profiles[0].compute_slices = 8;
+  refuses(DeviceClassDefined{c}, ErrorCode::kOutOfRange, "computeSlices is 8; allowed are 0 to 7");
+  c.mig_profiles[0].compute_slices = 3;
+  c.mig_profiles[0].memory_slices = INT32_MAX;  // once overflowed
+  refuses(DeviceClassDefined{c}, ErrorCode::kOutOfRange, "3g");
+  c.mig_profiles[0].memory_slices = 4;
+  c.mig_profiles[0].memory = MiB(101);
+  refuses(DeviceClassDefined{c}, ErrorCode::kOutOfRange, "memory is 101; allowed are 1 to 100");
   EXPECT_TRUE(cluster.tell(DeviceClassDefined{*known_device_class("T4")}))
       << "the same again is no change";
 }
@@ -78,11 +87,30 @@ TEST_F(Apply, PoolsHaveNamesRatesAndTimes) {
   pool.name = "";
   refuses(PoolDefined{pool}, ErrorCode::kInvalidArgument, "name");
   pool.name = "new";
-  pool.exchange_rates["T4"] = 0;
-  refuses(PoolDefined{pool}, ErrorCode::kInvalidArgument, "exchange rate");
-  pool.exchange_rates.clear();
-  pool.usage_half_life = Duration{0};
-  refuses(PoolDefined{pool}, ErrorCode::kInvalidArgument, "half-life");
+  const auto bad = [&](const std::string& text, const auto& spoil) {
+    PoolSpec spec;
+    spec.name = "new";
+    spoil(spec);
+    refuses(PoolDefined{spec}, ErrorCode::kOutOfRange, text);
+  };
+  bad("exchangeRates[T4] is 0; allowed are 0.001 to 1000",
+      [](PoolSpec& p) { p.exchange_rates["T4"] = 0; });
+  bad("prices[T4] is -0.5; allowed are 0 to 1000000", [](PoolSpec& p) { p.prices["T4"] = -500; });
+  bad("prices[T4]", [](PoolSpec& p) { p.prices["T4"] = INT64_MAX; });
+  bad("usage.k is -0.001; allowed are 0 to 1000", [](PoolSpec& p) { p.k_value_milli = -1; });
+  bad("usage.k", [](PoolSpec& p) { p.k_value_milli = INT64_MAX; });
+  bad("usage.halfLife is 0ms; allowed are above 0",
+      [](PoolSpec& p) { p.usage_half_life = Duration{0}; });
+  bad("usage.windowLength is -5ms", [](PoolSpec& p) { p.usage_window_length = Duration{-5}; });
+  bad("usage.windowLength", [](PoolSpec& p) { p.usage_window_length = Duration{INT64_MAX}; });
+  bad("aging.interval is -1ms; allowed are 0 to 100 years",
+      [](PoolSpec& p) { p.aging_interval = Duration{-1}; });
+  bad("aging.max is -1", [](PoolSpec& p) { p.aging_max = -1; });
+  for (const auto& [interval, max] : {std::pair{0, 5}, std::pair{60'000, 0}}) {
+    pool.aging_interval = Duration{interval};
+    pool.aging_max = max;
+    refuses(PoolDefined{pool}, ErrorCode::kInvalidArgument, "both lie above 0, or both are 0");
+  }
 }
 
 TEST_F(Apply, NodesNameKnownThingsAndAddUp) {
@@ -109,6 +137,26 @@ TEST_F(Apply, NodesNameKnownThingsAndAddUp) {
   node = Cluster::node_spec("n2", 2);
   node.cpu = MilliCpu(-1);
   refuses(NodeUpserted{node}, ErrorCode::kOutOfRange, "n2");
+  const auto bad = [&](const std::string& text, const auto& spoil) {
+    NodeSpec spec = Cluster::node_spec("n2", 1);
+    spoil(spec);
+    refuses(NodeUpserted{spec}, ErrorCode::kOutOfRange, text);
+  };
+  bad("memory is -1", [](NodeSpec& n) { n.memory = Bytes(-1); });
+  bad("memory", [](NodeSpec& n) { n.memory = Bytes(INT64_MAX); });
+  bad("resources[rdma]", [](NodeSpec& n) { n.extended["rdma"] = INT64_MAX; });
+  bad("gpus[gpu-0].numa: node 'n2': numa is -2", [](NodeSpec& n) { n.devices[0].numa = -2; });
+  bad("numa is 2; allowed are -1 to 1", [](NodeSpec& n) {
+    n.numa = {{MilliCpu(32'000)}, {MilliCpu(32'000)}};
+    n.devices[0].numa = 2;
+  });
+  bad("pcieSwitch is -7", [](NodeSpec& n) { n.devices[0].pcie_switch = -7; });
+  bad("gpus is 1025", [](NodeSpec& n) { n.devices.resize(1'025); });
+  for (const char* name : {"gpu", "cpu", "memory", ""}) {
+    node = Cluster::node_spec("n2", 1);
+    node.extended[name] = 1;
+    refuses(NodeUpserted{node}, ErrorCode::kInvalidArgument, "resources[");
+  }
   refuses(NodeRemoved{"n9"}, ErrorCode::kNotFound, "n9");
   refuses(NodeConditionChanged{"n9", true, true}, ErrorCode::kNotFound, "n9");
   refuses(DeviceHealthChanged{"n9", "gpu-0", DeviceHealth::kUnhealthy}, ErrorCode::kNotFound, "n9");
@@ -136,7 +184,32 @@ TEST_F(Apply, QueuesFormATree) {
   refuses(QueueUpserted{below}, ErrorCode::kConflict, "holds workloads");
   QueueSpec negative = Cluster::queue("project", -2);
   negative.parent = "department";
-  refuses(QueueUpserted{negative}, ErrorCode::kOutOfRange, "project");
+  refuses(QueueUpserted{negative}, ErrorCode::kOutOfRange, "quota[gpu] is -0.002");
+  const auto bad = [&](const std::string& text, const auto& spoil) {
+    QueueSpec spec = Cluster::queue("project", 4'000);
+    spec.parent = "department";
+    spoil(spec);
+    refuses(QueueUpserted{spec}, ErrorCode::kOutOfRange, text);
+  };
+  bad("pools[default].limit[cpu]",
+      [](QueueSpec& q) { q.pools["default"]["cpu"].limit = INT64_MAX; });
+  bad("overQuotaWeight[gpu] is -1",
+      [](QueueSpec& q) { q.pools["default"]["gpu"].over_quota_weight = -1'000; });
+  bad("rank", [](QueueSpec& q) { q.rank = INT32_MIN; });
+  bad("budget.gpuHours is -1", [](QueueSpec& q) {
+    q.budget.emplace();
+    q.budget->gpu_milli_hours = -1'000;
+  });
+  bad("budget.cost", [](QueueSpec& q) {
+    q.budget.emplace();
+    q.budget->cost_milli = INT64_MAX;
+  });
+  bad("windows.to", [](QueueSpec& q) { q.windows = {{0, 10'081}}; });
+  bad("windows.from", [](QueueSpec& q) { q.windows = {{-1, 60}}; });
+  bad("reclaimMinRuntime", [](QueueSpec& q) { q.reclaim_min_runtime = Duration{-1}; });
+  bad("preemptMinRuntime", [](QueueSpec& q) { q.preempt_min_runtime = Duration{-1}; });
+  bad("defaultExpectedRuntime",
+      [](QueueSpec& q) { q.default_expected_runtime = Duration{INT64_MAX}; });
   refuses(QueueRemoved{"nobody"}, ErrorCode::kNotFound, "nobody");
   refuses(QueueRemoved{"department"}, ErrorCode::kConflict, "child");
   refuses(QueueRemoved{"team"}, ErrorCode::kConflict, "workloads");
@@ -160,35 +233,87 @@ TEST_F(Apply, SubmittedWorkloadsAreWellFormed) {
   bad(invalid, "leaves", [](W& w) { w.queue = "department"; });
   bad(invalid, "pool", [](W& w) { w.pools.clear(); });
   bad(ErrorCode::kNotFound, "a100", [](W& w) { w.pools = {"default", "a100"}; });
-  bad(invalid, "roles", [](W& w) { w.roles.clear(); });
+  const ErrorCode range = ErrorCode::kOutOfRange;
+  bad(range, "roles", [](W& w) { w.roles.clear(); });
   bad(invalid, "two roles", [](W& w) { w.roles.push_back(w.roles[0]); });
-  bad(invalid, "count", [](W& w) { w.roles[0].count = w.roles[0].min = 0; });
-  bad(invalid, "min", [](W& w) { w.roles[0].min = 2; });
-  bad(invalid, "min", [](W& w) { w.roles[0].min = -1; });
-  bad(invalid, "segment", [](W& w) { w.roles[0].segment_size = -1; });
+  bad(range, "count", [](W& w) { w.roles[0].count = w.roles[0].min = 0; });
+  bad(range, "min is 2; allowed are 0 to 1", [](W& w) { w.roles[0].min = 2; });
+  bad(range, "min", [](W& w) { w.roles[0].min = -1; });
+  bad(range, "segments.size", [](W& w) { w.roles[0].segment_size = -1; });
   bad(invalid, "independent", [](W& w) { w.completions = 3; });
-  bad(invalid, "at least 1", [](W& w) { w.roles[0].request.gpu.count = 0; });
-  bad(invalid, "portion", [](W& w) { w.roles[0].request = portion(1'000); });
-  bad(invalid, "portion", [](W& w) { w.roles[0].request = portion(0); });
-  bad(invalid, "memory", [](W& w) { w.roles[0].request = device_memory(0); });
+  bad(range, "completions", [](W& w) { w.completions = -1; });
+  bad(range, "completions", [](W& w) { w.completions = 1'000'001; });
+  bad(range, "backoffLimit", [](W& w) { w.backoff_limit = -1; });
+  bad(range, "priority", [](W& w) { w.priority = INT32_MIN; });
+  bad(range, "expectedRuntime", [](W& w) { w.expected_runtime = Duration{-1}; });
+  bad(range, "maxRuntime", [](W& w) { w.max_runtime = Duration{INT64_MAX}; });
+  bad(range, "gpu.count is 0", [](W& w) { w.roles[0].request.gpu.count = 0; });
+  bad(range, "gpu.count", [](W& w) { w.roles[0].request.gpu.count = INT32_MAX; });
+  bad(range, "devices", [](W& w) {
+    w.roles[0].count = w.roles[0].min = 1'000'000;
+    w.roles[0].request.gpu.count = 1'000;
+  });
+  bad(range, "portion", [](W& w) { w.roles[0].request = portion(1'000); });
+  bad(range, "portion", [](W& w) { w.roles[0].request = portion(0); });
+  bad(range, "memory", [](W& w) { w.roles[0].request = device_memory(0); });
+  bad(range, "memory", [](W& w) { w.roles[0].request = device_memory(INT64_MAX); });
   bad(invalid, "profile", [](W& w) { w.roles[0].request = mig(""); });
   bad(invalid, "limit", [](W& w) { w.roles[0].request.gpu.compute_limit = MilliGpu(500); });
-  bad(invalid, "limit", [](W& w) {
+  bad(range, "gpu.limit is 0.499; allowed are 0.5 to 1", [](W& w) {
     w.roles[0].request = portion(500);
     w.roles[0].request.gpu.compute_limit = MilliGpu(499);
   });
-  bad(invalid, "limit", [](W& w) {
+  bad(range, "limit", [](W& w) {
     w.roles[0].request = device_memory(500);
     w.roles[0].request.gpu.memory_limit = MiB(499);
   });
-  bad(invalid, "cpu", [](W& w) { w.roles[0].request.cpu = MilliCpu(-1); });
-  bad(invalid, "memory", [](W& w) { w.roles[0].request.memory = Bytes(-1); });
-  bad(invalid, "rdma", [](W& w) { w.roles[0].request.extended["rdma"] = -1; });
+  bad(range, "cpu is -0.001", [](W& w) { w.roles[0].request.cpu = MilliCpu(-1); });
+  bad(range, "memory", [](W& w) { w.roles[0].request.memory = Bytes(-1); });
+  bad(range, "rdma", [](W& w) { w.roles[0].request.extended["rdma"] = -1; });
+  // Each task is within bounds, all together are more bytes than an int64 counts.
+  bad(range, "cannot be counted", [](W& w) {
+    w.roles[0].count = w.roles[0].min = 1'000'000;
+    w.roles[0].request = cpus(0, std::int64_t{1} << 56);
+  });
   bad(invalid, "shelf", [](W& w) { w.topology.within = "shelf"; });
   bad(invalid, "wider", [](W& w) {
     w.roles[0].topology.within = "host";
     w.roles[0].topology.prefer = "rack";
   });
+}
+
+TEST_F(Apply, ResourcesWithAFieldOfTheirOwnAreNotNamedOnes) {
+  // Once a task of 5 "memory" by name was charged as 5 bytes of host memory, and no node had any.
+  for (const char* name : {"gpu", "cpu", "memory", ""}) {
+    WorkloadSpec spec = cluster.workload("new", gpus(1));
+    spec.roles[0].request.extended[name] = 5;
+    refuses(WorkloadSubmitted{spec}, ErrorCode::kInvalidArgument, "resources[");
+    MixStated mix{{{gpus(1), {}, 1}}};
+    mix.entries[0].request.extended[name] = 5;
+    refuses(mix, ErrorCode::kInvalidArgument, "resources[");
+  }
+}
+
+TEST_F(Apply, HowManyIndependentTasksRunAtOnceIsSaidOnce) {  // 8.2.b
+  WorkloadSpec spec = cluster.workload("new", gpus(1), 3);
+  spec.completions = 9;
+  spec.parallelism = 2;
+  refuses(WorkloadSubmitted{spec}, ErrorCode::kInvalidArgument,
+          "the count of the role is 3 and parallelism is 2");
+  spec.completions = 0;
+  refuses(WorkloadSubmitted{spec}, ErrorCode::kInvalidArgument, "without completions");
+  spec.parallelism = -1;
+  refuses(WorkloadSubmitted{spec}, ErrorCode::kOutOfRange, "parallelism is -1");
+  // A changed count is a changed parallelism: 4 devices are free.
+  spec.completions = 9;
+  spec.parallelism = spec.roles[0].count = spec.roles[0].min = 1;
+  cluster.must(WorkloadRemoved{"waits"});
+  cluster.must(WorkloadSubmitted{spec});
+  cluster.decide();
+  EXPECT_EQ(cluster.scheduler.workload("new")->running, 1);
+  cluster.must(WorkloadChanged{"new", {}, {}, {{"worker", 3, {}}}});
+  cluster.decide();
+  EXPECT_EQ(cluster.scheduler.workload("new")->running, 3);
 }
 
 TEST_F(Apply, TheImpossibleIsRefusedWithTheNearestThatFits) {  // 10.1
@@ -235,13 +360,39 @@ TEST_F(Apply, AdoptedTasksFitWhereTheyAreSaidToRun) {
           "one pool");
 }
 
+TEST_F(Apply, AdoptedTimesCanBeReckonedWith) {
+  WorkloadEntry e;
+  e.spec = cluster.workload("found", gpus(1));
+  e.submitted = Instant{INT64_MIN};
+  refuses(WorkloadAdopted{e}, ErrorCode::kOutOfRange, "submitted");
+  e.submitted = Instant{0};
+  e.started = Instant{INT64_MAX};
+  refuses(WorkloadAdopted{e}, ErrorCode::kOutOfRange, "started");
+}
+
+TEST(Sums, AllNodesTogetherAreCounted) {
+  // 2^56 bytes each: 32 of them are 2^61, which is the most.
+  Cluster cluster;
+  NodeSpec node = Cluster::node_spec("n", 1);
+  node.memory = Bytes(std::int64_t{1} << 56);
+  for (int i = 0; i < 32; ++i) {
+    node.name = "n" + std::to_string(i);
+    cluster.must(NodeUpserted{node});
+  }
+  node.name = "last";
+  const auto told = cluster.tell(NodeUpserted{node});
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().code, ErrorCode::kOutOfRange);
+  cluster.must(NodeRemoved{"n3"});
+  cluster.must(NodeUpserted{node});
+}
+
 TEST_F(Apply, ChangesNameWhatIsThere) {
   refuses(WorkloadChanged{"nobody", 10, {}, {}}, ErrorCode::kNotFound, "nobody");
   refuses(WorkloadChanged{"runs", 10, {}, {{"driver", 1, {}}}}, ErrorCode::kNotFound, "driver");
-  refuses(WorkloadChanged{"runs", 10, {}, {{"worker", 1, {}}}}, ErrorCode::kInvalidArgument,
-          "min 2");
-  refuses(WorkloadChanged{"waits", 10, {}, {{"worker", 0, 0}}}, ErrorCode::kInvalidArgument,
-          "count");
+  refuses(WorkloadChanged{"runs", 10, {}, {{"worker", 1, {}}}}, ErrorCode::kOutOfRange, "min is 2");
+  refuses(WorkloadChanged{"waits", 10, {}, {{"worker", 0, 0}}}, ErrorCode::kOutOfRange, "count");
+  refuses(WorkloadChanged{"waits", INT32_MIN, {}, {}}, ErrorCode::kOutOfRange, "priority");
   refuses(WorkloadRemoved{"nobody"}, ErrorCode::kNotFound, "nobody");
   refuses(WorkloadRequeued{"nobody"}, ErrorCode::kNotFound, "nobody");
   refuses(StartRefused{"nobody", Instant{5}}, ErrorCode::kNotFound, "nobody");
@@ -250,7 +401,10 @@ TEST_F(Apply, ChangesNameWhatIsThere) {
   refuses(TaskEnded{"runs", "worker", 2, TaskOutcome::kLost}, ErrorCode::kConflict, "not running");
   refuses(TaskEnded{"runs", "worker", -1, TaskOutcome::kLost}, ErrorCode::kConflict, "not running");
   refuses(TaskEnded{"waits", "worker", 0, TaskOutcome::kLost}, ErrorCode::kConflict, "not running");
-  refuses(MixStated{{{gpus(1), {}, -1}}}, ErrorCode::kOutOfRange, "negative");
+  refuses(MixStated{{{gpus(1), {}, -1}}}, ErrorCode::kOutOfRange, "count is -1");
+  refuses(MixStated{{{gpus(1), {}, kMaxAmount}, {gpus(2), {}, 1}}}, ErrorCode::kOutOfRange,
+          "entries[1]");
+  refuses(MixStated{{{gpus(-1), {}, 1}}}, ErrorCode::kOutOfRange, "gpu.count is -1");
   EXPECT_EQ(cluster.scheduler.explain("nobody").error().code, ErrorCode::kNotFound);
 }
 
@@ -278,6 +432,116 @@ TEST(SemiPreemptible, TheMinimumCountsAgainstQuotaAndTheExtrasDoNot) {
   // A task of the minimum ends: an extra takes its place in the count.
   cluster.must(TaskEnded{"semi", "worker", 0, TaskOutcome::kSucceeded});
   EXPECT_TRUE(cluster.scheduler.verify());
+}
+
+// --- shapes and classes come and go ---
+
+class Shapes : public ::testing::Test {
+ protected:
+  Cluster cluster;
+
+  std::int64_t counter(const std::string& name) {
+    for (const auto& [key, value] : cluster.scheduler.counters()) {
+      if (key == name) return value;
+    }
+    return -1;
+  }
+  void sound() {
+    const auto verified = cluster.scheduler.verify();
+    EXPECT_TRUE(verified) << verified.error().message;
+  }
+};
+
+TEST_F(Shapes, ThoseOfWorkloadsThatEndedDoNotAddUp) {
+  // 10,000 distinct requests, one after the other, every third of them refused: at 100 cores no
+  // node could hold it. One runs all the time.
+  cluster.node("n0", 4);
+  cluster.node("n1", 4);
+  cluster.submit("stays", gpus(1, 500));
+  for (int i = 0; i < 10'000; ++i) {
+    const std::int64_t cpu = 1'000 + i;
+    if (i % 3 == 0) {
+      ASSERT_FALSE(cluster.tell(WorkloadSubmitted{cluster.workload("w", gpus(1, 100'000 + cpu))}));
+    } else {
+      cluster.submit("w", i % 3 == 1 ? gpus(1, cpu) : portion(1 + i % 999, 1, cpu));
+      cluster.decide();
+      ASSERT_EQ(cluster.scheduler.workload("w")->running, 1);
+      cluster.must(TaskEnded{"w", "worker", 0, TaskOutcome::kSucceeded});
+      cluster.decide();
+    }
+    if (i % 1'000 == 0) sound();
+  }
+  sound();
+  EXPECT_EQ(counter("shapes"), 1) << "that of the one that runs";
+  EXPECT_LE(counter("class_indices"), 1 + 64) << "and the last ones";
+  EXPECT_LE(counter("task_classes"), 1 + 64 + 1'024) << "and those in the mix of requests";
+}
+
+TEST_F(Shapes, WaitingWorkloadsAndWhatTheyWantKeepTheirs) {
+  cluster.node("n0", 1);
+  for (int i = 0; i < 200; ++i) cluster.submit("w" + std::to_string(i), gpus(1, 1'000 + i));
+  cluster.decide();
+  EXPECT_EQ(counter("shapes"), 200);
+  EXPECT_EQ(counter("class_indices"), 200);
+  sound();
+  for (int i = 0; i < 200; ++i) {
+    const std::string name = "w" + std::to_string(i);
+    ASSERT_EQ(cluster.scheduler.workload(name)->running, 1) << "in the order of submission";
+    cluster.must(TaskEnded{name, "worker", 0, TaskOutcome::kSucceeded});
+    cluster.decide();
+  }
+  EXPECT_EQ(counter("shapes"), 0);
+  EXPECT_EQ(counter("class_indices"), 64);
+  sound();
+}
+
+TEST_F(Shapes, OneThatComesAgainFindsItsIndex) {
+  for (int i = 0; i < 50; ++i) cluster.node("n" + std::to_string(i), 1);
+  const auto run = [&] {
+    const std::int64_t before = counter("node_evaluations");
+    cluster.submit("w", gpus(1));
+    cluster.decide();
+    cluster.must(TaskEnded{"w", "worker", 0, TaskOutcome::kSucceeded});
+    cluster.decide();
+    return counter("node_evaluations") - before;
+  };
+  EXPECT_GE(run(), 1) << "each kind of node is looked at";
+  EXPECT_LE(run(), 4) << "only the node that changed";
+}
+
+TEST_F(Shapes, AskingChangesNothing) {
+  // Explanations and refusals try out dozens of requests: none of them is kept.
+  cluster.node("n0", 2);
+  cluster.submit("runs", gpus(1, 60'000));
+  cluster.decide();
+  cluster.submit("waits", gpus(1, 10'000));
+  cluster.decide();
+  const std::int64_t classes = counter("task_classes");
+  const std::int64_t indices = counter("class_indices");
+  EXPECT_TRUE(cluster.scheduler.explain("waits")->cheapest);
+  EXPECT_FALSE(cluster.scheduler.admit(cluster.workload("huge", gpus(1, 65'000))));
+  EXPECT_EQ(counter("shapes"), 2);
+  EXPECT_LE(counter("task_classes"), classes + 1) << "the one that was refused";
+  EXPECT_LE(counter("class_indices"), indices + 1);
+  sound();
+}
+
+TEST_F(Shapes, AChangeOfAWorkloadChangesWhatIsHeld) {
+  cluster.node("n0", 4);
+  WorkloadSpec spec = cluster.workload("w", gpus(1), 2);
+  spec.roles[0].min = 1;
+  cluster.must(WorkloadSubmitted{spec});
+  cluster.decide();
+  for (const int count : {1, 3, 3, 2}) {
+    cluster.must(WorkloadChanged{"w", {}, {}, {{"worker", count, {}}}});
+    EXPECT_EQ(counter("shapes"), 1);
+    sound();
+    cluster.decide();
+    EXPECT_EQ(cluster.scheduler.workload("w")->running, count);
+  }
+  cluster.must(WorkloadRemoved{"w"});
+  EXPECT_EQ(counter("shapes"), 0);
+  sound();
 }
 
 // --- what was found ---

@@ -2,6 +2,7 @@
 //
 // events.cc    takes deltas            nodes.cc     nodes and pools coming, changing, leaving
 // progress.cc  tasks starting, ending  wants.cc     what a workload waits for next, and its demand
+// checks.cc    numbers of events within bounds
 // decide.cc    one decision            pass.cc      the service order over one pool
 // take_back.cc reclaim, preempt, move
 // explain.cc   why a workload waits    views.cc     read-only views    verify.cc  invariants
@@ -95,6 +96,7 @@ class Core {
 
   // verify.cc
   Result<void> verify();
+  Result<void> verify_holds(const std::vector<RequirementId>& requirements);
 
   const WorkloadTable& workloads() const { return workloads_; }
   const NodeState& node(NodeId id) const { return nodes_[id.index()]; }
@@ -120,10 +122,12 @@ class Core {
   Result<void> on(const MixStated& e);
   Result<void> on(const TimePassed&) { return {}; }
   Result<void> check_spec(const WorkloadSpec& spec) const;
+  Result<void> check_countable(const WorkloadSpec& spec, QueueId queue) const;
   Result<void> check_goal(const WorkloadSpec& spec, const TopologyGoal& goal,
                           const std::string& what) const;
-  Result<void> check_possible(const WorkloadSpec& spec);
-  WorkloadId add_workload(const WorkloadSpec& spec);
+  WorkloadId add_workload(const WorkloadSpec& spec, ShapeId shape);
+  void retire_classes();
+  void drop_indices(TaskClassId task_class);
   void observe(const Shape& shape);
   void recharge(PoolId pool);
   void set_rates(PoolCore& pool);
@@ -248,6 +252,7 @@ class Core {
   std::vector<std::string> levels_;
   std::vector<NodeState> nodes_;
   std::vector<NodeId> free_nodes_;
+  ResourceVector hardware_;  // CPU, memory and named resources of all nodes
   std::map<std::string, NodeId> node_by_name_;
   std::vector<std::unique_ptr<PoolCore>> pools_;
   std::map<std::string, PoolId> pool_by_name_;

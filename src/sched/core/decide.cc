@@ -112,6 +112,7 @@ std::vector<Decision> Core::decide(Instant now) {
   while (serve_all() && claim_all()) {
   }
   last_decided_ = now_;
+  retire_classes();
   return std::exchange(decisions_, {});
 }
 

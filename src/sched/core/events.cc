@@ -3,15 +3,13 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/wide.h"
+#include "sched/core/checks.h"
 #include "sched/core/pass.h"
 #include "sched/explain/explainer.h"
 
 namespace fairlead::sched {
 namespace {
-
-// Roles, tasks and amounts that the core can count without overflow.
-constexpr std::size_t kMostRoles = 256;
-constexpr std::int32_t kMostTasks = 1'000'000;
 
 Error bad(const WorkloadSpec& spec, std::string field, std::string message, std::string cure = {}) {
   Error error;
@@ -22,53 +20,12 @@ Error bad(const WorkloadSpec& spec, std::string field, std::string message, std:
   return error;
 }
 
-Result<void> check_request(const WorkloadSpec& spec, const RoleSpec& role) {
-  const std::string at = "roles[" + role.name + "].";
-  const GpuRequest& gpu = role.request.gpu;
-  if (!gpu.none() && gpu.count < 1)
-    return fail(
-        bad(spec, at + "gpu.count", "asks " + std::to_string(gpu.count) + " devices; at least 1"));
-  if (gpu.kind == GpuRequestKind::kPortion && (gpu.portion.value < 1 || gpu.portion.value > 999)) {
-    return fail(bad(spec, at + "gpu.portion", "a portion lies above 0 and below 1",
-                    "ask whole devices by number instead"));
-  }
-  if (gpu.kind == GpuRequestKind::kMemory && gpu.memory.value < 1) {
-    return fail(bad(spec, at + "gpu.memory", "device memory must be above 0 MiB"));
-  }
-  if (gpu.kind == GpuRequestKind::kMig && gpu.mig_profile.empty()) {
-    return fail(bad(spec, at + "gpu.mig", "names no MIG profile"));
-  }
-  const bool fraction = gpu.kind == GpuRequestKind::kPortion || gpu.kind == GpuRequestKind::kMemory;
-  if ((gpu.compute_limit || gpu.memory_limit) && !fraction) {
-    return fail(
-        bad(spec, at + "gpu.limit", "a limit goes with a portion or a memory request only (2.4)"));
-  }
-  if (gpu.compute_limit &&
-      (gpu.compute_limit->value < gpu.portion.value || gpu.compute_limit->value > kMilli)) {
-    return fail(
-        bad(spec, at + "gpu.limit", "the compute limit lies from the request to one device (2.4)"));
-  }
-  if (gpu.memory_limit && gpu.memory_limit->value < gpu.memory.value) {
-    return fail(bad(spec, at + "gpu.limit", "the memory limit lies at or above the request (2.4)"));
-  }
-  if (role.request.cpu.value < 0 || role.request.cpu.value > kMaxAmount) {
-    return fail(bad(spec, at + "cpu", "CPU lies from 0 to 2^40 milli"));
-  }
-  if (role.request.memory.value < 0 || role.request.memory.value > (kMaxAmount << 16)) {
-    return fail(bad(spec, at + "memory", "memory lies from 0 to 2^56 bytes"));
-  }
-  for (const auto& [name, amount] : role.request.extended) {
-    if (amount < 0 || amount > kMaxAmount)
-      return fail(bad(spec, at + name, "an amount lies from 0 to 2^40"));
-  }
-  return {};
-}
-
 }  // namespace
 
 Core::Core(SchedulerOptions options)
     : options_(std::move(options)),
       classes_(resources_, devices_),
+      shapes_(classes_),
       queues_(resources_),
       pass_(std::make_unique<Pass>(*this)) {
   resources_.intern("gpu");
@@ -82,7 +39,18 @@ Result<void> Core::apply(Instant now, const Event& event) {
   FAIRLEAD_CHECK(now >= now_, "time does not go back");
   now_ = now;
   ++outside_events_;
-  return std::visit([this](const auto& e) { return on(e); }, event);
+  Result<void> result = std::visit([this](const auto& e) { return on(e); }, event);
+  retire_classes();
+  return result;
+}
+
+void Core::drop_indices(TaskClassId task_class) {
+  for (auto& pool : pools_) pool->placement->drop_index(task_class);
+}
+
+// Only between events: within one, classes that nothing holds yet may be in use.
+void Core::retire_classes() {
+  for (const TaskClassId c : classes_.retire()) drop_indices(c);
 }
 
 Result<void> Core::on(const TopologyDefined& e) {
@@ -102,24 +70,7 @@ Result<void> Core::on(const TopologyDefined& e) {
 
 Result<void> Core::on(const DeviceClassDefined& e) {
   const DeviceClass& c = e.device_class;
-  if (c.name.empty() || c.memory.value <= 0 || c.memory.value > kMaxAmount) {
-    return fail(ErrorCode::kInvalidArgument,
-                "device class '" + c.name + "' needs a name and memory above 0 MiB");
-  }
-  if (c.mig_memory_slices < 0 || c.mig_memory_slices > 16 || c.mig_compute_slices < 0) {
-    return fail(ErrorCode::kInvalidArgument,
-                "device class '" + c.name + "' has from 0 to 16 MIG memory slices");
-  }
-  for (const MigProfile& p : c.mig_profiles) {
-    bool legal =
-        p.compute_slices >= 0 && p.memory_slices > 0 && p.memory.value > 0 && !p.starts.empty();
-    for (const std::int32_t s : p.starts)
-      legal = legal && s >= 0 && s + p.memory_slices <= c.mig_memory_slices;
-    if (!legal) {
-      return fail(ErrorCode::kInvalidArgument, "MIG profile '" + p.name + "' of '" + c.name +
-                                                   "' does not lie on the device's slices");
-    }
-  }
+  FAIRLEAD_TRY(check_device_class(c));
   if (const DeviceClass* known = devices_.find(c.name)) {
     if (*known == c) return {};
     return fail(ErrorCode::kConflict,
@@ -134,17 +85,7 @@ Result<void> Core::on(const DeviceClassDefined& e) {
 
 Result<void> Core::on(const PoolDefined& e) {
   const PoolSpec& spec = e.pool;
-  if (spec.name.empty()) return fail(ErrorCode::kInvalidArgument, "a pool needs a name");
-  for (const auto& [name, rate] : spec.exchange_rates) {
-    if (rate < 1 || rate > 1'000'000) {
-      return fail(ErrorCode::kInvalidArgument, "pool '" + spec.name + "': the exchange rate of '" +
-                                                   name + "' lies from 0.001 to 1000");
-    }
-  }
-  if (spec.usage_half_life.ms <= 0 || spec.usage_window_length.ms <= 0) {
-    return fail(ErrorCode::kInvalidArgument,
-                "pool '" + spec.name + "': half-life and window lie above 0");
-  }
+  FAIRLEAD_TRY(check_pool(spec));
   FAIRLEAD_ASSIGN(std::unique_ptr<Scorer> scorer, make_scorer(options_.placement, spec));
   PoolId id = find_pool(spec.name);
   if (!id.valid()) {
@@ -218,19 +159,7 @@ void Core::recharge(PoolId pool_id) {
 
 Result<void> Core::on(const QueueUpserted& e) {
   const QueueSpec& spec = e.queue;
-  if (spec.name.empty()) return fail(ErrorCode::kInvalidArgument, "a queue needs a name");
-  for (const auto& [pool, entitlements] : spec.pools) {
-    for (const auto& [resource, x] : entitlements) {
-      const bool legal = x.quota >= kUnlimited && x.limit >= kUnlimited &&
-                         x.over_quota_weight >= 0 && x.over_quota_weight <= kMaxDivisionWeight &&
-                         x.quota <= kMaxDivisible && x.limit <= kMaxDivisible;
-      if (!legal) {
-        return fail(ErrorCode::kOutOfRange, "queue '" + spec.name +
-                                                "': quota, limit or weight of " + resource +
-                                                " in pool '" + pool + "' is out of range");
-      }
-    }
-  }
+  FAIRLEAD_TRY(check_queue(spec));
   const QueueId present = queues_.find(spec.name);
   const QueueId old_parent = present.valid() ? queues_.get(present).parent : QueueId{};
   FAIRLEAD_TRY(queues_.upsert(spec, now_));
@@ -312,60 +241,64 @@ Result<void> Core::check_spec(const WorkloadSpec& spec) const {
                                             pool + "', which does not exist");
     }
   }
-  if (spec.roles.empty() || spec.roles.size() > kMostRoles) {
-    return fail(bad(spec, "roles", "has from 1 to " + std::to_string(kMostRoles) + " roles"));
-  }
-  if (spec.independent_tasks() && (spec.roles.size() != 1 || spec.parallelism < 1)) {
-    return fail(bad(spec, "completions",
-                    "independent tasks are of one role, with a parallelism of at least 1"));
-  }
-  if (spec.completions < 0 || spec.completions > kMostTasks || spec.backoff_limit < 0) {
-    return fail(bad(spec, "completions", "lies from 0 to " + std::to_string(kMostTasks)));
-  }
-  std::set<std::string> names;
-  std::int64_t tasks = 0;
+  FAIRLEAD_TRY(check_workload(spec));
   for (const RoleSpec& role : spec.roles) {
     const std::string at = "roles[" + role.name + "]";
-    if (!names.insert(role.name).second)
-      return fail(bad(spec, at, "two roles are named '" + role.name + "'"));
-    if (role.count < 1 || role.count > kMostTasks) {
-      return fail(bad(spec, at + ".count",
-                      "count is " + std::to_string(role.count) + "; it lies from 1 to " +
-                          std::to_string(kMostTasks)));
-    }
-    if (role.min < 0 || role.min > role.count) {
-      return fail(bad(spec, at + ".min",
-                      "min is " + std::to_string(role.min) + "; it lies from 0 to the count, " +
-                          std::to_string(role.count)));
-    }
-    if (role.segment_size < 0) return fail(bad(spec, at + ".segment_size", "must not be negative"));
-    tasks += role.count;
-    FAIRLEAD_TRY(check_request(spec, role));
     FAIRLEAD_TRY(check_goal(spec, role.topology, at + ".topology"));
     FAIRLEAD_TRY(check_goal(spec, role.segment_topology, at + ".segment_topology"));
   }
-  if (tasks > kMostTasks)
-    return fail(bad(spec, "roles", "has more than " + std::to_string(kMostTasks) + " tasks"));
-  return check_goal(spec, spec.topology, "topology");
+  FAIRLEAD_TRY(check_goal(spec, spec.topology, "topology"));
+  return check_countable(spec, queue);
+}
+
+// What a queue holds and asks, with all that the workload may ask, stays a number.
+Result<void> Core::check_countable(const WorkloadSpec& spec, QueueId queue) const {
+  QueueId root = queue;
+  while (queues_.get(root).parent.valid()) root = queues_.get(root).parent;
+  std::map<std::string, Int128> asked;
+  for (const RoleSpec& role : spec.roles) {
+    asked["cpu"] += Int128{role.count} * role.request.cpu.value;
+    asked["memory"] += Int128{role.count} * role.request.memory.value;
+    for (const auto& [name, amount] : role.request.extended)
+      asked[name] += Int128{role.count} * amount;
+  }
+  for (const std::string& name : spec.pools) {
+    const QueueLedger& ledger = queues_.ledger(find_pool(name), root);
+    for (const auto& [resource, amount] : asked) {
+      const auto r = resources_.find(resource);
+      const Int128 there =
+          r ? Int128{ledger.allocated[r->index()]} + ledger.pending[r->index()] : Int128{0};
+      if (there + amount <= kMostInAll) continue;
+      Error error = bad(spec, "roles",
+                        "what queue '" + queues_.get(root).spec.name + "' holds and asks of " +
+                            resource + " would be more than 2^61, which cannot be counted",
+                        "check count and the units of " + resource);
+      error.code = ErrorCode::kOutOfRange;
+      return fail(std::move(error));
+    }
+  }
+  return {};
 }
 
 Result<void> Core::admit(const WorkloadSpec& spec) {
   FAIRLEAD_TRY(check_spec(spec));
-  return check_possible(spec);
+  Result<void> result;
+  {
+    const std::size_t resources_before = resources_.size();
+    const ShapeHold shape(shapes_, spec);
+    if (resources_.size() != resources_before) queues_.refresh_entitlements();
+    result = Explainer(*this).check_possible(shapes_.get(shape.id()), spec);
+  }
+  retire_classes();
+  return result;
 }
 
-Result<void> Core::check_possible(const WorkloadSpec& spec) {
-  const std::size_t resources_before = resources_.size();
-  const Shape& shape = shapes_.get(shapes_.intern(spec, classes_));
-  if (resources_.size() != resources_before) queues_.refresh_entitlements();
-  return Explainer(*this).check_possible(shape, spec);
-}
-
-WorkloadId Core::add_workload(const WorkloadSpec& spec) {
+WorkloadId Core::add_workload(const WorkloadSpec& spec, ShapeId shape) {
   WorkloadRecord w;
   w.name = spec.name;
   w.queue = queues_.find(spec.queue);
-  w.shape = shapes_.intern(spec, classes_);
+  w.shape = shape;
+  shapes_.hold(shape);
   w.kind = spec.kind;
   w.priority = spec.priority;
   w.order_key = spec.order_key;
@@ -394,9 +327,13 @@ void Core::observe(const Shape& shape) {
 }
 
 Result<void> Core::on(const WorkloadSubmitted& e) {
-  FAIRLEAD_TRY(admit(e.workload));
-  const WorkloadId id = add_workload(e.workload);
-  observe(shapes_.get(workloads_.get(id).shape));
+  FAIRLEAD_TRY(check_spec(e.workload));
+  const std::size_t resources_before = resources_.size();
+  const ShapeHold shape(shapes_, e.workload);
+  if (resources_.size() != resources_before) queues_.refresh_entitlements();
+  FAIRLEAD_TRY(Explainer(*this).check_possible(shapes_.get(shape.id()), e.workload));
+  const WorkloadId id = add_workload(e.workload, shape.id());
+  observe(shapes_.get(shape.id()));
   refresh_wants(id);
   return {};
 }
@@ -404,9 +341,16 @@ Result<void> Core::on(const WorkloadSubmitted& e) {
 Result<void> Core::on(const WorkloadAdopted& e) {
   const WorkloadEntry& entry = e.entry;
   FAIRLEAD_TRY(check_spec(entry.spec));
+  for (const Instant at : {entry.submitted, entry.started.value_or(entry.submitted)}) {
+    if (at.ms < -kMaxInstant.ms || at > kMaxInstant)
+      return fail(ErrorCode::kOutOfRange, "workload '" + entry.spec.name +
+                                              "': submitted or started is " +
+                                              std::to_string(at.ms) + " ms; allowed are ±2^53");
+  }
   // Check every task first, on copies of the rooms: nothing is half adopted.
   const std::size_t resources_before = resources_.size();
-  const Shape& shape = shapes_.get(shapes_.intern(entry.spec, classes_));
+  const ShapeHold hold(shapes_, entry.spec);
+  const Shape& shape = shapes_.get(hold.id());
   if (resources_.size() != resources_before) queues_.refresh_entitlements();
   std::map<NodeId, NodeRoom> rooms;
   std::vector<TaskPlacement> placements;
@@ -471,7 +415,7 @@ Result<void> Core::on(const WorkloadAdopted& e) {
     room.take(*placement, task.host_claim(), task.extended);
     placements.push_back(std::move(*placement));
   }
-  const WorkloadId id = add_workload(entry.spec);
+  const WorkloadId id = add_workload(entry.spec, hold.id());
   WorkloadRecord& w = workloads_.get(id);
   w.submitted = entry.submitted;
   if (pool_id.valid()) ensure_ordered(*pools_[pool_id.index()]);
@@ -515,13 +459,11 @@ Result<void> Core::on(const WorkloadChanged& e) {
                   "workload '" + e.workload + "' has no role '" + change.role + "'");
     if (change.count) role->count = *change.count;
     if (change.min) role->min = *change.min;
-    if (role->count < 1 || role->count > kMostTasks || role->min < 0 || role->min > role->count) {
-      return fail(ErrorCode::kInvalidArgument, "role '" + change.role + "' of '" + e.workload +
-                                                   "': min " + std::to_string(role->min) +
-                                                   " and count " + std::to_string(role->count) +
-                                                   " need 0 <= min <= count, 1 <= count");
-    }
   }
+  if (old_shape.independent) spec.parallelism = spec.roles.front().count;
+  FAIRLEAD_TRY(check_workload(spec));
+  FAIRLEAD_TRY(check_priority(spec.name, e.priority.value_or(w.priority)));
+  FAIRLEAD_TRY(check_countable(spec, w.queue));
   withdraw_wants(id);
   if (e.priority && *e.priority != w.priority) {
     std::int64_t preemptible = 0;
@@ -535,7 +477,7 @@ Result<void> Core::on(const WorkloadChanged& e) {
     if (preemptible > 0) count_preemptible(w, preemptible);
   }
   if (e.order_key) w.order_key = *e.order_key;
-  w.shape = shapes_.intern(spec, classes_);
+  const ShapeId old = std::exchange(w.shape, shapes_.acquire(spec));
   // 8.1: a lowered count gives back the highest task numbers.
   Stopped stopped{id, StopCause::kShrunk, {}, {}, {}};
   for (std::size_t r = 0; r < spec.roles.size() && !old_shape.independent; ++r) {
@@ -555,6 +497,7 @@ Result<void> Core::on(const WorkloadChanged& e) {
     }
   }
   if (!stopped.tasks.empty()) decisions_.push_back(std::move(stopped));
+  shapes_.release(old);
   after_change(id);
   return {};
 }
@@ -567,9 +510,9 @@ Result<void> Core::on(const WorkloadRemoved& e) {
 }
 
 Result<void> Core::on(const MixStated& e) {
+  FAIRLEAD_TRY(check_mix(e));
   std::vector<std::pair<const TaskClass*, std::int64_t>> mix;
   for (const MixStated::Entry& entry : e.entries) {
-    if (entry.count < 0) return fail(ErrorCode::kOutOfRange, "a count of the mix is negative");
     mix.emplace_back(&classes_.get(classes_.intern(entry.request, entry.constraints)), entry.count);
   }
   for (auto& pool : pools_) pool->placement->scorer->state_mix(mix);

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/wide.h"
+#include "sched/core/checks.h"
 #include "sched/core/core.h"
 
 namespace fairlead::sched {
@@ -14,26 +15,11 @@ std::vector<std::string> device_ids(const NodeSpec& spec) {
   return ids;
 }
 
-// Amounts that the core can add up, and devices that can be told apart.
-Result<void> check_amounts(const NodeSpec& spec) {
-  const auto within = [](std::int64_t amount, std::int64_t most) {
-    return amount >= 0 && amount <= most;
-  };
-  bool legal = within(spec.cpu.value, kMaxAmount) && within(spec.memory.value, kMaxAmount << 16);
-  for (const NumaCell& cell : spec.numa) legal = legal && within(cell.cpu.value, kMaxAmount);
-  for (const auto& [name, amount] : spec.extended) legal = legal && within(amount, kMaxAmount);
-  if (!legal) {
-    return fail(ErrorCode::kOutOfRange,
-                "node '" + spec.name + "': an amount is negative or beyond 2^40 (memory 2^56)");
-  }
-  std::vector<std::string> ids = device_ids(spec);
-  std::sort(ids.begin(), ids.end());
-  const auto twice = std::adjacent_find(ids.begin(), ids.end());
-  if (twice != ids.end()) {
-    return fail(ErrorCode::kInvalidArgument,
-                "node '" + spec.name + "': two devices are named '" + *twice + "'");
-  }
-  return {};
+void add_hardware(ResourceVector& sum, const NodeRoom& room, std::int64_t sign) {
+  sum.at(kCpuResource) += sign * room.cpu;
+  sum.at(kMemoryResource) += sign * room.memory;
+  for (std::size_t e = 0; e < room.extended.size(); ++e)
+    sum.at(kFirstExtended + e) += sign * room.extended[e];
 }
 
 }  // namespace
@@ -57,7 +43,6 @@ PoolId Core::pool_named(const std::string& name) {
 // The node's room when nobody is there and all is healthy. Error: kNotFound for an unknown device
 // class.
 Result<NodeRoom> Core::empty_room(const NodeSpec& spec) {
-  FAIRLEAD_TRY(check_amounts(spec));
   NodeRoom room;
   room.cpu = spec.cpu.value;
   room.memory = spec.memory.value;
@@ -105,7 +90,6 @@ Result<NodeRoom> Core::empty_room(const NodeSpec& spec) {
   }
   for (const auto& [name, amount] : spec.extended) {
     const std::size_t r = resources_.intern(name).index();
-    if (r < kFirstExtended) continue;
     if (room.extended.size() <= r - kFirstExtended) room.extended.resize(r - kFirstExtended + 1, 0);
     room.extended[r - kFirstExtended] = amount;
   }
@@ -216,7 +200,7 @@ void Core::resettle(NodeId id, const std::vector<std::string>& old_devices) {
 
 Result<void> Core::on(const NodeUpserted& e) {
   const NodeSpec& spec = e.node;
-  if (spec.name.empty()) return fail(ErrorCode::kInvalidArgument, "a node needs a name");
+  FAIRLEAD_TRY(check_node(spec));
   if (spec.topology.size() > levels_.size()) {
     return fail(ErrorCode::kInvalidArgument,
                 "node '" + spec.name + "' names " + std::to_string(spec.topology.size()) +
@@ -225,8 +209,18 @@ Result<void> Core::on(const NodeUpserted& e) {
   const std::size_t resources_before = resources_.size();
   FAIRLEAD_ASSIGN(NodeRoom room, empty_room(spec));
   if (resources_.size() != resources_before) queues_.refresh_entitlements();
-  const PoolId pool_id = pool_named(spec.pool);
   const auto found = node_by_name_.find(spec.name);
+  ResourceVector hardware = hardware_;
+  if (found != node_by_name_.end()) add_hardware(hardware, nodes_[found->second.index()].empty, -1);
+  add_hardware(hardware, room, 1);
+  for (std::size_t r = 0; r < hardware.size(); ++r) {
+    if (hardware[r] <= kMostInAll) continue;
+    return fail(ErrorCode::kOutOfRange,
+                "node '" + spec.name + "': with it all nodes would have more " +
+                    resources_.name(Id<struct ResourceTag>(r)) + " than can be counted (2^61)");
+  }
+  hardware_ = std::move(hardware);
+  const PoolId pool_id = pool_named(spec.pool);
   if (found == node_by_name_.end()) {
     NodeId id(nodes_.size());
     if (!free_nodes_.empty()) {
@@ -304,6 +298,7 @@ Result<void> Core::on(const NodeRemoved& e) {
   pool.members.erase(std::find(pool.members.begin(), pool.members.end(), id));
   pool.state().mark_unordered();
   node_changed(id);
+  add_hardware(hardware_, node.empty, -1);
   const std::uint32_t version = node.version;
   node = NodeState{};
   node.version = version;

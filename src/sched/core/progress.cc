@@ -235,7 +235,9 @@ void Core::remove_workload(WorkloadId id) {
     pools_[w.demand_pool.index()]->share_dirty = true;
   }
   --queues_.get(w.queue).workloads;
+  const ShapeId shape = w.shape;
   workloads_.remove(id);
+  shapes_.release(shape);
 }
 
 Result<void> Core::on(const TaskEnded& e) {

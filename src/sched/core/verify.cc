@@ -140,7 +140,7 @@ Result<void> Core::verify() {
     pool->charge_version = version;
     if (!same) return differs("capacity of pool " + pool_name(p) + " (I11)");
     if (!pool->state().ordered()) continue;
-    for (std::size_t c = 0; c < classes_.size(); ++c) {
+    for (std::size_t c = 0; c < classes_.slots(); ++c) {
       const ClassIndex* index = pool->placement->find_index(TaskClassId(c));
       if (!index) continue;
       std::int64_t total = 0;
@@ -170,6 +170,52 @@ Result<void> Core::verify() {
   }
   if (!pending_.heads_agree()) return differs("heads of waiting queues (I11)");
   if (bucketed != waiting) return differs("waiting workloads and their buckets (I11)");
+  std::set<RequirementId> requirements;
+  for (const auto& [requirement, workload] : waiting) requirements.insert(requirement);
+  return verify_holds({requirements.begin(), requirements.end()});
+}
+
+// Shapes and task classes are held as often as they are used, and not there if they are not.
+Result<void> Core::verify_holds(const std::vector<RequirementId>& requirements) {
+  std::vector<std::int64_t> shapes(shapes_.slots(), 0);
+  for (std::size_t i = 0; i < workloads_.slots(); ++i) {
+    const WorkloadRecord& w = workloads_.get(WorkloadId(i));
+    if (w.alive) ++shapes[w.shape.index()];
+  }
+  for (const RequirementId r : requirements) ++shapes[pending_.requirement(r).shape.index()];
+  std::vector<std::int64_t> classes(classes_.slots(), 0);
+  std::size_t live = 0;
+  for (std::size_t s = 0; s < shapes.size(); ++s) {
+    if (shapes[s] != shapes_.holds(ShapeId(s)))
+      return differs("shape " + std::to_string(s) + " is held by more or fewer than use it (I11)");
+    if (shapes[s] == 0) continue;
+    ++live;
+    for (const TaskClassId c : shapes_.get(ShapeId(s)).classes) ++classes[c.index()];
+  }
+  if (live != shapes_.size()) return differs("a shape that nothing uses is still there (I11)");
+  std::vector<std::int64_t> mixes(classes_.slots(), 0);
+  for (const auto& pool : pools_) {
+    const RequestMix* mix = pool->placement->scorer->mix();
+    if (!mix) continue;
+    for (const TaskClassId c : mix->classes()) ++mixes[c.index()];
+  }
+  std::size_t unused = 0;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const TaskClassId c(i);
+    const std::string name = "task class " + std::to_string(i);
+    if (!classes_.alive(c)) {
+      if (classes[i] > 0 || mixes[i] > 0) return differs(name + " is used and not there (I11)");
+      for (auto& pool : pools_) {
+        if (pool->placement->has_index(c)) return differs(name + " is gone, its index not (I11)");
+      }
+      continue;
+    }
+    if (classes[i] != classes_.holds(c) || mixes[i] != classes_.remembered(c))
+      return differs(name + " is held by more or fewer than use it (I11)");
+    if (classes[i] == 0 && mixes[i] == 0) ++unused;
+  }
+  if (unused > TaskClasses::kKeptUnused)
+    return differs(std::to_string(unused) + " task classes are kept that nothing uses");
   return {};
 }
 

@@ -163,9 +163,20 @@ std::vector<std::string> Core::pool_names() const {
 
 std::vector<std::pair<std::string, std::int64_t>> Core::counters() const {
   std::int64_t evaluations = 0;
-  for (const auto& pool : pools_) evaluations += pool->placement->evaluations();
-  return {
-      {"attempts", attempts_}, {"node_evaluations", evaluations}, {"tasks_started", placements_}};
+  std::size_t indices = 0;
+  for (const auto& pool : pools_) {
+    evaluations += pool->placement->evaluations();
+    indices += pool->placement->index_count();
+  }
+  return {{"attempts", attempts_},
+          {"claims", claims_},
+          {"claims_served", served_claims_},
+          {"class_indices", static_cast<std::int64_t>(indices)},
+          {"evictions", evictions_},
+          {"node_evaluations", evaluations},
+          {"shapes", static_cast<std::int64_t>(shapes_.size())},
+          {"task_classes", static_cast<std::int64_t>(classes_.size())},
+          {"tasks_started", placements_}};
 }
 
 }  // namespace fairlead::sched

@@ -178,6 +178,7 @@ void Core::add_entry(WorkloadId id, EntryKind kind, std::int32_t role, std::int3
     requirement.only = alone ? id : WorkloadId{};
     requirement.non_preemptible = non_preemptible;
     requirement.needs = std::move(needs);
+    shapes_.hold(w.shape);
   }
   std::vector<std::pair<PoolId, std::int32_t>> pools;
   if (w.pool.valid()) {
@@ -202,7 +203,8 @@ void Core::withdraw_wants(WorkloadId id) {
   for (const Entry& entry : w.entries) {
     const EntryKey key = entry_key(id, entry);
     for (const PoolId pool : entry.pools) pending_.remove(entry.requirement, w.queue, pool, key);
-    pending_.drop_if_unused(entry.requirement);
+    const ShapeId shape = pending_.requirement(entry.requirement).shape;
+    if (pending_.drop_if_unused(entry.requirement)) shapes_.release(shape);
   }
   w.entries.clear();
 }

@@ -27,7 +27,7 @@ std::int64_t largest_below(std::int64_t high, const std::function<bool(std::int6
 
 std::int64_t Explainer::empty_places(PoolCore& pool, const TaskRequest& request,
                                      const Constraints& constraints) {
-  return pool.placement->index(core_.classes_.intern(request, constraints)).empty_total();
+  return pool.placement->index(Trial(core_, request, constraints).id()).empty_total();
 }
 
 std::optional<Change> Explainer::nearest(PoolCore& pool, const RoleSpec& role) {
@@ -271,6 +271,50 @@ std::vector<std::string> Explainer::holders(PoolCore& pool, TaskClassId task_cla
   return out;
 }
 
+// Each class has room alone, the gang has none. `request`: what it needs, as text.
+Reason Explainer::together_reason(PoolCore& pool, const Shape& shape,
+                                  const Requirement& requirement, const std::string& request) {
+  Reason reason;
+  reason.pool = pool.state().spec.name;
+  for (const auto& [task_class, n] : requirement.needs) reason.asked += n;
+  std::string level = shape.topology.within;
+  for (const RoleSpec& role : shape.roles) {
+    if (level.empty()) level = role.topology.within;
+    if (level.empty()) level = role.segment_topology.within;
+  }
+  if (level.empty()) {
+    reason.code = ReasonCode::kNoRoom;
+    reason.rule = "6.1";
+    reason.subject = "gang";
+    reason.text = "each role of " + request + " has room alone in pool " + reason.pool +
+                  ", but not all together";
+    return reason;
+  }
+  reason.code = ReasonCode::kNoDomain;
+  reason.rule = "6.4";
+  reason.subject = level;
+  TopologyGoal goal;
+  goal.within = level;
+  std::int64_t best = 0;
+  for (const Domain& d :
+       pool.state().domains(core_.compile(pool, goal).within, pool.state().all())) {
+    std::int64_t held = 0;
+    for (const auto& [task_class, n] : requirement.needs) {
+      held += std::min(n, pool.placement->index(task_class).slots(d.slots));
+    }
+    best = std::max(best, held);
+  }
+  reason.text = "no " + level + " of pool " + reason.pool + " has room for " + request + " now; ";
+  if (best < reason.asked) {
+    reason.available = best;
+    reason.text +=
+        "the best has room for " + std::to_string(best) + " of " + counted(reason.asked, "task");
+  } else {
+    reason.text += "the best has room for each part alone, but not for all together";
+  }
+  return reason;
+}
+
 std::vector<Reason> Explainer::room_reasons(PoolCore& pool, const WorkloadRecord& w,
                                             const Requirement& requirement, GangVerdict verdict) {
   const Shape& shape = core_.shapes_.get(w.shape);
@@ -315,6 +359,8 @@ std::vector<Reason> Explainer::room_reasons(PoolCore& pool, const WorkloadRecord
     reason.text = "needs room for " + counted(n, "task") + " of " + what + " in pool " +
                   reason.pool + ", " + std::to_string(reason.available) +
                   (reason.available == 1 ? " there is" : " there are");
+    if (index.total() > 0 && !counts_exactly(index.task()))
+      reason.text += " by placing one after the other, other choices of devices may hold more";
     if (!counts.empty()) reason.text += " (nodes turned away: " + counts + ")";
     if (!reason.holders.empty()) {
       reason.text += "; held by ";
@@ -323,47 +369,18 @@ std::vector<Reason> Explainer::room_reasons(PoolCore& pool, const WorkloadRecord
     }
     out.push_back(std::move(reason));
   }
-  if (out.empty() && verdict == GangVerdict::kRanOut) {
+  if (out.empty() && (verdict == GangVerdict::kRanOut || verdict == GangVerdict::kNotFound)) {
     Reason reason = base(ReasonCode::kSearchRanOut, "7.6");
     reason.asked = asked;
-    reason.text = "no place was found for " + request + " within " +
-                  std::to_string(core_.options_.search_steps) +
-                  " steps of search; there may be one";
+    reason.text =
+        "no place was found for " + request +
+        (verdict == GangVerdict::kRanOut
+             ? " within " + std::to_string(core_.options_.search_steps) +
+                   " steps of search; there may be one"
+             : "; not every choice of devices inside a node is tried, so there may be one");
     out.push_back(std::move(reason));
   }
-  if (out.empty()) {
-    std::string level = shape.topology.within;
-    for (const RoleSpec& role : shape.roles) {
-      if (level.empty()) level = role.topology.within;
-      if (level.empty()) level = role.segment_topology.within;
-    }
-    Reason reason = base(level.empty() ? ReasonCode::kNoRoom : ReasonCode::kNoDomain,
-                         level.empty() ? "6.1" : "6.4");
-    reason.asked = asked;
-    if (level.empty()) {
-      reason.subject = "gang";
-      reason.text = "each role of " + request + " has room alone in pool " + reason.pool +
-                    ", but not all together";
-    } else {
-      TopologyGoal goal;
-      goal.within = level;
-      std::int64_t best = 0;
-      for (const Domain& d :
-           pool.state().domains(core_.compile(pool, goal).within, pool.state().all())) {
-        std::int64_t held = 0;
-        for (const auto& [task_class, n] : requirement.needs) {
-          held += std::min(n, pool.placement->index(task_class).slots(d.slots));
-        }
-        best = std::max(best, held);
-      }
-      reason.subject = level;
-      reason.available = best;
-      reason.text = "no " + level + " of pool " + reason.pool + " has room for " + request +
-                    " now; the best has room for " + std::to_string(best) + " of " +
-                    counted(asked, "task");
-    }
-    out.push_back(std::move(reason));
-  }
+  if (out.empty()) out.push_back(together_reason(pool, shape, requirement, request));
   if (never) {
     for (Reason& reason : out) {
       reason.never = true;

@@ -28,6 +28,26 @@ class Explainer {
  private:
   using Needs = std::vector<std::pair<TaskClassId, std::int64_t>>;
 
+  // A task class that is tried out; if it was not there before, it leaves nothing behind.
+  class Trial {
+   public:
+    Trial(Core& core, const TaskRequest& request, const Constraints& constraints)
+        : core_(core), id_(core.classes_.intern(request, constraints, &fresh_)) {}
+    Trial(const Trial&) = delete;
+    Trial& operator=(const Trial&) = delete;
+    ~Trial() {
+      if (!fresh_) return;
+      core_.drop_indices(id_);
+      core_.classes_.discard(id_);
+    }
+    TaskClassId id() const { return id_; }
+
+   private:
+    Core& core_;
+    bool fresh_ = false;
+    TaskClassId id_;
+  };
+
   // Why even an empty pool could not start it; nullopt if it could, or the pool has no nodes. `w`:
   // what it still needs. Of a submission (nullptr) a role that may stay empty must be possible too.
   std::optional<Reason> impossible_in(PoolCore& pool, const Shape& shape, const WorkloadRecord* w);
@@ -43,6 +63,8 @@ class Explainer {
                   Explanation& out);
   std::vector<Reason> room_reasons(PoolCore& pool, const WorkloadRecord& w,
                                    const Requirement& requirement, GangVerdict verdict);
+  Reason together_reason(PoolCore& pool, const Shape& shape, const Requirement& requirement,
+                         const std::string& request);
   std::optional<Change> room_change(PoolCore& pool, const WorkloadRecord& w,
                                     const Requirement& requirement);
   std::optional<Change> by_uncordon(PoolCore& pool, const WorkloadRecord& w,

@@ -87,7 +87,8 @@ std::optional<Change> Explainer::by_lower_request(PoolCore& pool, const Workload
     const RoleSpec& spec = core_.shapes_.get(w.shape).roles[static_cast<std::size_t>(role.role)];
     const auto works = [&](const TaskRequest& changed) {
       GangRequest smaller = request;
-      smaller.roles[i].task_class = core_.classes_.intern(changed, spec.constraints);
+      const Trial trial(core_, changed, spec.constraints);
+      smaller.roles[i].task_class = trial.id();
       return fits(pool, w, requirement, smaller);
     };
     // Largest amount below the present one with which it fits; every lesser amount fits then too.

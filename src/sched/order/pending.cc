@@ -121,14 +121,15 @@ void PendingSet::remove(RequirementId requirement_id, QueueId queue, PoolId pool
   free_buckets_.push_back(id);
 }
 
-void PendingSet::drop_if_unused(RequirementId requirement_id) {
+bool PendingSet::drop_if_unused(RequirementId requirement_id) {
   const Requirement& r = requirement(requirement_id);
-  if (r.buckets > 0) return;
+  if (r.buckets > 0) return false;
   for (std::size_t i = r.pools.size(); i-- > 0;) {
     for (std::size_t j = 0; j < i; ++j) count_preference(r.pools[j], r.pools[i], -1);
   }
   by_key_.erase(keys_[requirement_id.index()]);
   free_requirements_.push_back(requirement_id);
+  return true;
 }
 
 std::vector<BucketId> PendingSet::take_fresh(PoolId pool) {

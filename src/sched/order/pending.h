@@ -107,8 +107,8 @@ class PendingSet {
   void add(RequirementId requirement, QueueId queue, PoolId pool, std::int32_t stage,
            const EntryKey& key);
   void remove(RequirementId requirement, QueueId queue, PoolId pool, const EntryKey& key);
-  // Gives the requirement back if nothing waits on it.
-  void drop_if_unused(RequirementId requirement);
+  // Gives the requirement back if nothing waits on it; true if it did.
+  bool drop_if_unused(RequirementId requirement);
 
   Bucket& bucket(BucketId id) { return buckets_[id.index()]; }
   const std::vector<RequirementId>& requirements_in(PoolId pool) { return in(pool).requirements; }

@@ -221,6 +221,10 @@ Fit room_fit(const TaskClass& task, const NodeRoom& room) {
   return {capped(slots), Filter::kFits};
 }
 
+bool counts_exactly(const TaskClass& task) {
+  return !task.numa_required || task.gpu_count == 1;
+}
+
 Fit fit(const TaskClass& task, const NodeState& node) {
   if (!node.spec.ready) return {0, Filter::kNotReady};
   if (!node.spec.schedulable) return {0, Filter::kCordoned};

@@ -54,6 +54,10 @@ Filter static_filter(const TaskClass& task, const NodeState& node);
 Fit room_fit(const TaskClass& task, const NodeRoom& room);
 inline constexpr std::int32_t kMaxSlots = 60'000;
 
+// Whether the slots are the most that fit. Of tasks of several devices that need cores near them
+// they are what placing one after the other finds.
+bool counts_exactly(const TaskClass& task);
+
 Fit fit(const TaskClass& task, const NodeState& node);
 
 // As many as would fit if the node were ready and empty.

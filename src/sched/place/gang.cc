@@ -56,14 +56,35 @@ std::vector<const GangRole*> hardest_first(std::vector<const GangRole*> roles,
   return roles;
 }
 
+// Segments of one size but for a short one, where they are free to choose: then what a domain holds
+// does not depend on their order.
+bool even_segments(const GangRole& role) {
+  std::vector<std::pair<std::int32_t, std::int32_t>> sizes;
+  for (const std::int32_t index : role.indices) {
+    const std::int32_t number = index / role.segment_size;
+    if (sizes.empty() || sizes.back().first != number) sizes.emplace_back(number, 0);
+    ++sizes.back().second;
+  }
+  return std::count_if(sizes.begin(), sizes.end(), [&](const auto& segment) {
+           return segment.second < role.segment_size &&
+                  std::none_of(
+                      role.pinned_segments.begin(), role.pinned_segments.end(),
+                      [&](const auto& pin) { return pin.first == segment.first; });
+         }) <= 1;
+}
+
 }  // namespace
 
 GangOutcome GangPlacer::place(const GangRequest& request) {
   taken_.clear();
+  proved_ = true;
   std::vector<const GangRole*> roles;
   for (const GangRole& r : request.roles) roles.push_back(&r);
   GangOutcome outcome;
-  if (!could_fit(request.range, needs_of(roles))) return outcome;
+  if (!could_fit(request.range, needs_of(roles))) {
+    if (!proved_) outcome.verdict = GangVerdict::kNotFound;
+    return outcome;
+  }
   if (place_in_domains(request)) {
     outcome.verdict = GangVerdict::kPlaced;
     for (Taken& t : taken_) outcome.tasks.push_back(std::move(t.placement));
@@ -72,7 +93,9 @@ GangOutcome GangPlacer::place(const GangRequest& request) {
     });
     return outcome;
   }
-  outcome.verdict = steps_left_ < 0 ? GangVerdict::kRanOut : GangVerdict::kNoDomain;
+  outcome.verdict = steps_left_ < 0 ? GangVerdict::kRanOut
+                    : proved_       ? GangVerdict::kNoDomain
+                                    : GangVerdict::kNotFound;
   return outcome;
 }
 
@@ -98,21 +121,24 @@ bool GangPlacer::place_in_domains(const GangRequest& request) {
     }
     return false;
   }
-  // Fewest hosts over all domains: try each, keep the best, place that one again.
-  const SlotRange* best = nullptr;
+  // Fewest hosts over all domains: try each, keep the best. What was found stays when the steps are
+  // used up.
+  std::vector<Taken> best;
   std::size_t best_hosts = 0;
   for (const SlotRange& range : ranges) {
     if (place_roles(roles, range, true)) {
       const std::size_t hosts = hosts_since(0);
-      undo_to(0);
-      if (!best || hosts < best_hosts) {
-        best = &range;
+      if (best.empty() || hosts < best_hosts) {
+        best = taken_;
         best_hosts = hosts;
       }
+      undo_to(0);
     }
     if (best_hosts == 1 || steps_left_ < 0) break;
   }
-  return best && place_roles(roles, *best, true);
+  if (best.empty()) return false;
+  redo(std::move(best));
+  return true;
 }
 
 bool GangPlacer::place_roles(const std::vector<const GangRole*>& roles, SlotRange range,
@@ -122,15 +148,19 @@ bool GangPlacer::place_roles(const std::vector<const GangRole*>& roles, SlotRang
     return r->goal.empty() && r->segment_size == 0;
   });
   const auto ordered = hardest_first(roles, pool_.classes());
+  const Needs needs = needs_of(roles);
   if (fewest && plain) {
     if (place_fewest(ordered, range)) return true;
     undo_to(mark);
+    // The steps were used up on the way to fewer hosts: any hosts will do.
+    if (needs.size() == 1 && steps_left_ < 0) return place_in_turn(ordered, range);
   } else if (place_in_order(ordered, 0, range)) {
     return true;
   }
   undo_to(mark);
   // Exact: nothing else to try.
-  if (roles.size() == 1 || (needs_of(roles).size() == 1 && plain)) return false;
+  if (needs.size() == 1 && plain) return false;
+  if (roles.size() == 1 && (roles[0]->segment_size == 0 || even_segments(*roles[0]))) return false;
   // Other orders: what one role leaves may be what another needs.
   std::vector<const GangRole*> order = ordered;
   std::reverse(order.begin(), order.end());
@@ -141,7 +171,16 @@ bool GangPlacer::place_roles(const std::vector<const GangRole*>& roles, SlotRang
     if (order == ordered) std::rotate(order.begin(), order.begin() + 1, order.end());
     if (tries + 1 >= order.size()) break;
   }
-  return place_by_search(ordered, range);
+  if (place_by_search(ordered, range)) return true;
+  proved_ = proved_ && search_is_proof(needs, range);
+  return false;
+}
+
+// Roles of one class without goals. Costs no steps: it fits as often as the index counts.
+bool GangPlacer::place_in_turn(const std::vector<const GangRole*>& roles, SlotRange range) {
+  return std::all_of(roles.begin(), roles.end(), [&](const GangRole* role) {
+    return place_tasks(*role, role->indices, range);
+  });
 }
 
 bool GangPlacer::place_in_order(const std::vector<const GangRole*>& roles, std::size_t first,
@@ -153,9 +192,16 @@ bool GangPlacer::place_in_order(const std::vector<const GangRole*>& roles, std::
   const Needs needs{{role.task_class, static_cast<std::int64_t>(role.indices.size())}};
   for (const SlotRange candidate : candidates(role.goal, inside, needs)) {
     if (!step()) return false;
-    const bool placed = role.goal.fewest_hosts && role.segment_size == 0
-                            ? place_fewest({&role}, candidate)
-                            : place_role(role, candidate);
+    bool placed = false;
+    if (role.goal.fewest_hosts && role.segment_size == 0) {
+      placed = place_fewest({&role}, candidate);
+      if (!placed && steps_left_ < 0) {
+        undo_to(mark);
+        placed = place_in_turn({&role}, candidate);
+      }
+    } else {
+      placed = place_role(role, candidate);
+    }
     if (placed && place_in_order(roles, first + 1, range)) return true;
     undo_to(mark);
   }
@@ -268,6 +314,10 @@ bool GangPlacer::place_fewest(const std::vector<const GangRole*>& roles, SlotRan
 
 bool GangPlacer::place_by_search(const std::vector<const GangRole*>& roles, SlotRange range) {
   std::vector<Group> groups;
+  const Needs needs = needs_of(roles);
+  try_devices_ = std::count_if(needs.begin(), needs.end(), [&](const auto& need) {
+                   return pool_.classes().get(need.first).needs_gpu();
+                 }) > 1;
   for (const GangRole* role : roles) {
     const std::size_t first = groups.size();
     for (const std::int32_t index : role->indices) {
@@ -300,7 +350,7 @@ bool GangPlacer::search_role(std::vector<Group>& groups, std::size_t group, Slot
 bool GangPlacer::search_segment(std::vector<Group>& groups, std::size_t group, SlotRange range) {
   Group& g = groups[group];
   g.where = g.of_role;
-  if (g.role->segment_size == 0) return search_tasks(groups, group, 0, g.where.begin, range);
+  if (g.role->segment_size == 0) return search_tasks(groups, group, 0, {g.where.begin, 0}, range);
   SlotRange pin;
   for (const auto& [segment, pinned] : g.role->pinned_segments) {
     if (segment == g.segment) pin = pinned;
@@ -310,44 +360,100 @@ bool GangPlacer::search_segment(std::vector<Group>& groups, std::size_t group, S
        candidates(g.role->segment_goal, narrowed(g.of_role, pin), needs)) {
     if (!step()) return false;
     g.where = candidate;
-    if (search_tasks(groups, group, 0, candidate.begin, range)) return true;
+    if (search_tasks(groups, group, 0, {candidate.begin, 0}, range)) return true;
   }
   return false;
 }
 
-// Tasks of a group are alike, so they go to nodes in ascending order: each set of nodes once.
+// Tasks of a group are alike, so they go to nodes, and to the devices of one, in ascending order:
+// each set of places once.
 bool GangPlacer::search_tasks(std::vector<Group>& groups, std::size_t group, std::size_t task,
-                              std::uint32_t from, SlotRange range) {
+                              From from, SlotRange range) {
   const Group& g = groups[group];
   if (task == g.indices.size()) return search_role(groups, group + 1, range);
   // What is still to come must fit by count.
   const SlotRange where = g.where;
   for (std::size_t rest = group; rest < groups.size(); ++rest) {
     const std::size_t need = groups[rest].indices.size() - (rest == group ? task : 0);
-    const SlotRange left = rest == group ? SlotRange{from, where.end} : range;
+    const SlotRange left = rest == group ? SlotRange{from.slot, where.end} : range;
     if (pool_.index(groups[rest].role->task_class).slots(left) < static_cast<std::int64_t>(need)) {
       return false;
     }
   }
-  for (std::uint32_t slot = from; slot < where.end; ++slot) {
+  const TaskClass& task_class = pool_.classes().get(g.role->task_class);
+  for (std::uint32_t slot = from.slot; slot < where.end; ++slot) {
     if (pool_.index(g.role->task_class).slots_at(slot) == 0) continue;
-    if (!step()) return false;
-    const std::size_t mark = taken_.size();
-    if (place_one(*g.role, g.indices[task], slot) &&
-        search_tasks(groups, group, task + 1, slot, range)) {
-      return true;
+    const std::int32_t lowest = slot == from.slot ? from.device : 0;
+    for (const std::int32_t device : devices_to_try(task_class, slot, lowest)) {
+      if (!step()) return false;
+      const std::size_t mark = taken_.size();
+      if (place_one(*g.role, g.indices[task], slot, device) &&
+          search_tasks(groups, group, task + 1, {slot, std::max(device, 0)}, range)) {
+        return true;
+      }
+      undo_to(mark);
+      if (steps_left_ < 0) return false;
     }
-    undo_to(mark);
-    if (steps_left_ < 0) return false;
   }
   return false;
 }
 
-bool GangPlacer::place_one(const GangRole& role, std::int32_t index, std::uint32_t slot) {
+std::vector<std::int32_t> GangPlacer::devices_to_try(const TaskClass& task, std::uint32_t slot,
+                                                     std::int32_t from) const {
+  const bool fraction =
+      task.gpu_kind == GpuRequestKind::kPortion || task.gpu_kind == GpuRequestKind::kMemory;
+  if (!try_devices_ || !fraction || task.gpu_count != 1 || task.numa_required) return {-1};
+  const auto& devices = pool_.state.node_at(slot).free.devices;
+  const auto alike = [&](std::int32_t a, std::int32_t b) {
+    const DeviceState& x = devices[static_cast<std::size_t>(a)];
+    const DeviceState& y = devices[static_cast<std::size_t>(b)];
+    return x.device_class == y.device_class && x.free_milli == y.free_milli &&
+           x.free_mib == y.free_mib;
+  };
+  std::vector<std::int32_t> out;
+  for (std::int32_t d = from; d < static_cast<std::int32_t>(devices.size()); ++d) {
+    if (!device_has_room(task, devices[static_cast<std::size_t>(d)])) continue;
+    if (std::none_of(out.begin(), out.end(), [&](std::int32_t o) { return alike(o, d); }))
+      out.push_back(d);
+  }
+  return out;
+}
+
+bool GangPlacer::search_is_proof(const Needs& needs, SlotRange range) const {
+  int of_devices = 0;
+  int of_instances = 0;
+  bool whole = false;
+  bool several = false;
+  for (const auto& need : needs) {
+    const TaskClass& task = pool_.classes().get(need.first);
+    if (!counts_exactly(task) || (task.numa_required && needs.size() > 1)) return false;
+    if (!task.needs_gpu()) continue;
+    ++(task.gpu_kind == GpuRequestKind::kMig ? of_instances : of_devices);
+    if (task.gpu_kind == GpuRequestKind::kDevices) {
+      whole = true;
+    } else if (task.gpu_kind != GpuRequestKind::kMig) {
+      several = several || task.gpu_count > 1;
+    }
+  }
+  if (of_instances > 1) return false;
+  if (of_devices <= 1) return true;
+  if (several) return false;
+  // Which of its devices are taken whole makes no difference where all of a node are alike.
+  for (std::uint32_t slot = range.begin; whole && slot < range.end; ++slot) {
+    const auto& devices = pool_.state.node_at(slot).free.devices;
+    const bool one_class = std::all_of(devices.begin(), devices.end(), [&](const DeviceState& d) {
+      return d.device_class == devices.front().device_class;
+    });
+    if (!one_class) return false;
+  }
+  return true;
+}
+
+bool GangPlacer::place_one(const GangRole& role, std::int32_t index, std::uint32_t slot,
+                           std::int32_t device) {
   const TaskClass& task = pool_.classes().get(role.task_class);
   const NodeState& node = pool_.state.node_at(slot);
-  std::int32_t device = -1;
-  if (task.gpu_count == 1 && !task.request.gpu.whole()) {
+  if (device < 0 && task.gpu_count == 1 && !task.request.gpu.whole()) {
     if (pool_.scorer->random()) {
       DeviceList with_room;
       for (std::size_t d = 0; d < node.free.devices.size(); ++d) {
@@ -430,9 +536,12 @@ bool GangPlacer::could_fit(SlotRange range, const Needs& needs) {
     }
     if (milli > 0 && milli > pool_.state.free_milli(range)) return false;
   }
-  return std::all_of(needs.begin(), needs.end(), [&](const auto& need) {
-    return pool_.index(need.first).slots(range) >= need.second;
-  });
+  for (const auto& [task_class, n] : needs) {
+    if (pool_.index(task_class).slots(range) >= n) continue;
+    proved_ = proved_ && counts_exactly(pool_.classes().get(task_class));
+    return false;
+  }
+  return true;
 }
 
 void GangPlacer::undo_to(std::size_t mark) {
@@ -441,6 +550,12 @@ void GangPlacer::undo_to(std::size_t mark) {
     pool_.state.give(last.placement.node, last.placement, pool_.classes().get(last.task_class));
     taken_.pop_back();
   }
+}
+
+void GangPlacer::redo(std::vector<Taken> taken) {
+  for (const Taken& t : taken)
+    pool_.state.take(t.placement.node, t.placement, pool_.classes().get(t.task_class));
+  taken_ = std::move(taken);
 }
 
 }  // namespace fairlead::sched

@@ -330,6 +330,85 @@ TEST_F(Gang, ASearchThatRunsOutOfStepsSaysSo) {
   EXPECT_EQ(place(0).verdict, GangVerdict::kNoRoom) << "what is proved needs no steps";
 }
 
+// --- what a "no" proves (7.6) ---
+
+TEST_F(Gang, FractionsOfSeveralSizesAreSearchedForDeviceByDevice) {
+  // One node with 1000, 600, 800 and 500 milli free, which is just what 4 × 500 and 3 × 300 ask:
+  // 500+500, 300+300, 500+300, 500. Best fit puts a 500 on the 600 if these come first, and a 300
+  // on the 500 if those do.
+  cluster({{"z", "r", 1}}, 4);
+  const auto hold = [&](std::int64_t milli, std::uint16_t device) {
+    const TaskClass& task = names.task(portion(milli));
+    TaskPlacement p;
+    p.devices.push_back(device_claim(task, pool.node(NodeId(0)).free, device));
+    pool.state().take(NodeId(0), p, task);
+  };
+  hold(400, 1);
+  hold(200, 2);
+  hold(500, 3);
+  role(portion(500), 4);
+  role(portion(300), 3);
+  EXPECT_EQ(place().verdict, GangVerdict::kPlaced);
+  EXPECT_EQ(place(0).verdict, GangVerdict::kRanOut);
+}
+
+TEST_F(Gang, ANoAfterEveryChoiceOfDevicesIsAProof) {
+  // 3 × 600 on three devices leave 400 of each, too little for a 500: as much compute is free as is
+  // asked, and each size has room alone.
+  cluster({{"z", "r", 1}}, 3);
+  role(portion(600), 3);
+  role(portion(500), 2);
+  EXPECT_EQ(place().verdict, GangVerdict::kNoDomain);
+}
+
+TEST_F(Gang, ANoWithChoicesThatAreNotTriedSaysSo) {
+  // Two cells of two devices and 8 cores. 2 × (device, 8 near cores) and (device, 1 near core): the
+  // sum of the cores says no, and only counting both classes together could prove it.
+  pool.add(NodeOf(names, "n0").cells({8'000, 8'000}).gpu(t4, 0).gpu(t4, 0).gpu(t4, 1).gpu(t4, 1));
+  pool.order();
+  request.range = pool.state().all();
+  role(near_cores(gpus(1, 8'000)), 2);
+  role(near_cores(gpus(1, 1'000)), 1);
+  EXPECT_EQ(place().verdict, GangVerdict::kNotFound);
+  request.roles.clear();
+  role(near_cores(gpus(1, 8'000)), 3);
+  EXPECT_EQ(place().verdict, GangVerdict::kNoRoom) << "one class on one device each is counted";
+  request.roles.clear();
+  role(near_cores(gpus(2, 8'000)), 3);
+  EXPECT_EQ(place().verdict, GangVerdict::kNotFound) << "several devices each are not";
+}
+
+TEST_F(Gang, SegmentsOfSeveralSizesAreSearchedFor) {
+  // Of four segments of 4 are lost 3, 2, 2 and 2; racks with 5 and 4 free devices hold 3 + 2 and
+  // 2 + 2. The largest first, in the rack left with least, would leave 1 and 5.
+  cluster({{"z", "r1", 1}, {"z", "r2", 1}}, 5);
+  fill(1, 1);
+  GangRole& r = role(gpus(1), 0);
+  r.indices = {0, 1, 2, 4, 5, 8, 9, 12, 13};
+  r.segment_size = 4;
+  r.segment_goal.within = kRack;
+  EXPECT_EQ(place().verdict, GangVerdict::kPlaced);
+}
+
+TEST_F(Gang, FewestHostsKeepsWhatWasFoundWhenTheStepsAreUsedUp) {
+  // Rack r1 needs 4 hosts for 4 tasks, which 10 steps find; r2 needs two, which takes more.
+  cluster({{"z", "r1", 4}}, 1);
+  for (int i = 0; i < 2; ++i)
+    pool.add(NodeOf(names, "b" + std::to_string(i)).gpus(2, t4).at({"z", "r2"}));
+  pool.add(NodeOf(names, "b2").gpus(1, t4).at({"z", "r2"}));
+  pool.order(2);
+  request.range = pool.state().all();
+  request.goal.within = kRack;
+  request.goal.fewest_hosts = true;
+  role(gpus(1), 4);
+  EXPECT_EQ(hosts(place()), 2U);
+  for (std::int64_t steps = 0; steps < 20; ++steps) {
+    const GangOutcome outcome = place(steps);
+    ASSERT_EQ(outcome.verdict, GangVerdict::kPlaced) << steps << " steps";
+    EXPECT_LE(hosts(outcome), 4U);
+  }
+}
+
 TEST_F(Gang, TheRangeBoundsEverything) {
   cluster({{"z", "r1", 2}, {"z", "r2", 2}}, 2);
   request.range = {2, 4};

@@ -1,5 +1,7 @@
 #include "sched/place/placement_pool.h"
 
+#include <algorithm>
+
 namespace fairlead::sched {
 
 const ClassIndex& PlacementPool::index(TaskClassId task_class) {
@@ -16,8 +18,26 @@ const ClassIndex* PlacementPool::find_index(TaskClassId task_class) {
   return &index(task_class);
 }
 
+void PlacementPool::drop_index(TaskClassId task_class) {
+  if (task_class.index() >= indices_.size()) return;
+  auto& index = indices_[task_class.index()];
+  if (index) dropped_evaluations_ += index->evaluations();
+  index.reset();
+}
+
+std::size_t PlacementPool::index_count() const {
+  return static_cast<std::size_t>(
+      std::count_if(indices_.begin(), indices_.end(), [](const auto& i) { return i != nullptr; }));
+}
+
+void PlacementPool::replace_scorer(std::unique_ptr<Scorer> other) {
+  dropped_evaluations_ = evaluations();
+  indices_.clear();
+  scorer = std::move(other);
+}
+
 std::int64_t PlacementPool::evaluations() const {
-  std::int64_t sum = 0;
+  std::int64_t sum = dropped_evaluations_;
   for (const auto& index : indices_) {
     if (index) sum += index->evaluations();
   }

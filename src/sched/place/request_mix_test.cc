@@ -76,5 +76,32 @@ TEST_F(Mix, AStatedMixReplacesWhatWasObservedForGood) {
   EXPECT_EQ(mix.total(), 8);
 }
 
+TEST_F(Mix, RemembersTheHeaviestAndOfEqualOnesTheLatest) {
+  observe(b, 2);
+  std::vector<TaskClassId> once;
+  for (std::size_t i = 0; i < RequestMix::kMost + 10; ++i) {
+    once.push_back(names.task(cpus(10'000 + static_cast<std::int64_t>(i))).id);
+    observe(names.classes.get(once.back()), 1);
+  }
+  EXPECT_EQ(mix.items().size(), RequestMix::kMost);
+  EXPECT_EQ(mix.total(), static_cast<std::int64_t>(RequestMix::kMost + 1) * 16);
+  EXPECT_EQ(names.classes.remembered(b.id), 1);
+  EXPECT_EQ(names.classes.remembered(once.front()), 0) << "the first of those asked once";
+  EXPECT_EQ(names.classes.remembered(once.back()), 1);
+}
+
+TEST_F(Mix, LetsItsClassesGo) {
+  {
+    RequestMix other;
+    other.observe(a);
+    other.state({{&a, 3}, {&b, 0}});
+    EXPECT_EQ(names.classes.remembered(a.id), 1);
+    EXPECT_EQ(names.classes.remembered(b.id), 1);
+    other.state({{&b, 1}});
+    EXPECT_EQ(names.classes.remembered(a.id), 0);
+  }
+  EXPECT_EQ(names.classes.remembered(b.id), 0);
+}
+
 }  // namespace
 }  // namespace fairlead::sched::testing

@@ -74,6 +74,7 @@ class DefaultScorer final : public Scorer {
   }
 
   void observe(const TaskClass& task) override { mix_.observe(task); }
+  const RequestMix* mix() const override { return &mix_; }
   void state_mix(const std::vector<std::pair<const TaskClass*, std::int64_t>>& mix) override {
     mix_.state(mix);
   }

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "sched/event.h"
 #include "sched/place/fit.h"
+#include "sched/place/request_mix.h"
 #include "sched/state/pool_state.h"
 #include "sched/state/task_class.h"
 
@@ -52,6 +53,8 @@ class Scorer {
   virtual void state_mix(const std::vector<std::pair<const TaskClass*, std::int64_t>>&) {}
   // Called before scores are asked, when nodes were added or the mix grew.
   virtual void refresh(const PoolState&) {}
+  // The mix that it keeps, if it keeps one.
+  virtual const RequestMix* mix() const { return nullptr; }
 
  protected:
   std::uint32_t version_ = 0;

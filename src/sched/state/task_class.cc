@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/wide.h"
 
 namespace fairlead::sched {
@@ -73,12 +74,18 @@ std::int32_t mig_profile_index(const TaskClass& task, const DeviceClass& device)
   return -1;
 }
 
-TaskClassId TaskClasses::intern(const TaskRequest& request, const Constraints& constraints) {
-  const auto [it, inserted] =
-      by_key_.try_emplace({request, constraints}, TaskClassId(classes_.size()));
-  if (!inserted) return it->second;
+TaskClassId TaskClasses::intern(const TaskRequest& request, const Constraints& constraints,
+                                bool* fresh) {
+  const TaskClassId next = free_.empty() ? TaskClassId(classes_.size()) : free_.back();
+  const auto [it, inserted] = by_key_.try_emplace({request, constraints}, next);
+  if (fresh) *fresh = inserted;
+  if (!inserted) {
+    if (holds(it->second) == 0) keep(it->second);
+    return it->second;
+  }
   TaskClass task;
   task.id = it->second;
+  task.table = this;
   task.request = request;
   task.constraints = constraints;
   task.gpu_kind = request.gpu.kind;
@@ -93,8 +100,76 @@ TaskClassId TaskClasses::intern(const TaskRequest& request, const Constraints& c
   }
   task.numa_required = request.numa == NumaPolicy::kRequired && task.needs_gpu() && task.cpu > 0;
   compile_devices(task);
-  classes_.push_back(std::move(task));
-  return it->second;
+  if (free_.empty()) {
+    classes_.push_back(std::move(task));
+    uses_.emplace_back();
+  } else {
+    free_.pop_back();
+    classes_[next.index()] = std::move(task);
+  }
+  uses_[next.index()].alive = true;
+  keep(next);
+  return next;
+}
+
+// Puts it behind the others that are unused.
+void TaskClasses::keep(TaskClassId id) {
+  unkeep(id);
+  Use& use = uses_[id.index()];
+  use.place = unused_.insert(unused_.end(), id);
+  use.kept = true;
+}
+
+void TaskClasses::unkeep(TaskClassId id) {
+  Use& use = uses_[id.index()];
+  if (use.kept) unused_.erase(use.place);
+  use.kept = false;
+}
+
+void TaskClasses::free(TaskClassId id) {
+  TaskClass& task = classes_[id.index()];
+  by_key_.erase({task.request, task.constraints});
+  task = TaskClass{};
+  uses_[id.index()] = Use{};
+  free_.push_back(id);
+}
+
+void TaskClasses::hold(TaskClassId id) {
+  FAIRLEAD_CHECK(alive(id), "what is held is there");
+  if (uses_[id.index()].holds++ == 0) unkeep(id);
+}
+
+void TaskClasses::release(TaskClassId id) {
+  FAIRLEAD_CHECK(holds(id) > 0, "what is released was held");
+  if (--uses_[id.index()].holds == 0) keep(id);
+}
+
+void TaskClasses::remember(TaskClassId id) {
+  FAIRLEAD_CHECK(alive(id), "what is remembered is there");
+  ++uses_[id.index()].remembered;
+}
+
+void TaskClasses::forget(TaskClassId id) {
+  Use& use = uses_[id.index()];
+  FAIRLEAD_CHECK(use.remembered > 0, "what is forgotten was remembered");
+  if (--use.remembered == 0 && use.holds == 0 && !use.kept) free(id);
+}
+
+std::vector<TaskClassId> TaskClasses::retire() {
+  std::vector<TaskClassId> out;
+  while (unused_.size() > kKeptUnused) {
+    const TaskClassId id = unused_.front();
+    unkeep(id);
+    out.push_back(id);
+    if (remembered(id) == 0) free(id);
+  }
+  return out;
+}
+
+void TaskClasses::discard(TaskClassId id) {
+  FAIRLEAD_CHECK(holds(id) == 0, "a trial is held by nobody");
+  unkeep(id);
+  if (remembered(id) == 0) free(id);
 }
 
 TaskClassId TaskClasses::confined(TaskClassId id, const std::vector<std::string>& device_classes) {
@@ -111,7 +186,9 @@ TaskClassId TaskClasses::confined(TaskClassId id, const std::vector<std::string>
 }
 
 void TaskClasses::refresh() {
-  for (TaskClass& task : classes_) compile_devices(task);
+  for (TaskClass& task : classes_) {
+    if (task.table) compile_devices(task);
+  }
 }
 
 void TaskClasses::compile_devices(TaskClass& task) const {

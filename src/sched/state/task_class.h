@@ -2,10 +2,15 @@
 //
 // All that placement asks of a task is here in compiled form, so that fits and scores are cached
 // per (class, node) and not per task.
+//
+// Shapes hold classes. One that nothing holds is kept for a while, so that a request that comes
+// again finds its indices; then retire() ends its use, and its id is used again unless the mix of
+// requests still remembers it. Cost: O(1) beside the map of requests.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <map>
 #include <string>
 #include <utility>
@@ -30,8 +35,11 @@ struct OnDevice {
   std::int32_t mig_profile = -1;
 };
 
+class TaskClasses;
+
 struct TaskClass {
   TaskClassId id;
+  TaskClasses* table = nullptr;  // that it belongs to
   TaskRequest request;
   Constraints constraints;
   // Compiled:
@@ -79,9 +87,30 @@ class TaskClasses {
   TaskClasses(ResourceNames& resources, const DeviceClasses& devices)
       : resources_(resources), devices_(devices) {}
 
-  TaskClassId intern(const TaskRequest& request, const Constraints& constraints);
+  // Classes that nothing holds and that are kept with their indices.
+  static constexpr std::size_t kKeptUnused = 64;
+
+  // Stays valid up to the next retire(), and while it is held. `fresh`: it was not there before.
+  TaskClassId intern(const TaskRequest& request, const Constraints& constraints,
+                     bool* fresh = nullptr);
   const TaskClass& get(TaskClassId id) const { return classes_[id.index()]; }
-  std::size_t size() const { return classes_.size(); }
+  std::size_t slots() const { return classes_.size(); }  // ids lie below; check alive()
+  std::size_t size() const { return by_key_.size(); }
+  bool alive(TaskClassId id) const { return uses_[id.index()].alive; }
+
+  void hold(TaskClassId id);
+  void release(TaskClassId id);
+  std::int64_t holds(TaskClassId id) const { return uses_[id.index()].holds; }
+  // The same for the mix of requests, which needs no index.
+  void remember(TaskClassId id);
+  void forget(TaskClassId id);
+  std::int64_t remembered(TaskClassId id) const { return uses_[id.index()].remembered; }
+
+  // Ends the use of classes that nothing holds, but for the last kKeptUnused: the caller drops
+  // their indices. Longest unused first.
+  std::vector<TaskClassId> retire();
+  // Frees a class that was made for a trial. Requires: nothing holds it, and its indices are gone.
+  void discard(TaskClassId id);
 
   // The same class confined to devices of the named classes, of those it allows.
   TaskClassId confined(TaskClassId id, const std::vector<std::string>& device_classes);
@@ -91,12 +120,25 @@ class TaskClasses {
 
  private:
   using Key = std::pair<TaskRequest, Constraints>;
+  struct Use {
+    bool alive = false;
+    std::int64_t holds = 0;
+    std::int64_t remembered = 0;
+    bool kept = false;  // stands in unused_
+    std::list<TaskClassId>::iterator place;
+  };
   void compile_devices(TaskClass& task) const;
+  void keep(TaskClassId id);
+  void unkeep(TaskClassId id);
+  void free(TaskClassId id);
 
   ResourceNames& resources_;
   const DeviceClasses& devices_;
   std::map<Key, TaskClassId> by_key_;
   std::deque<TaskClass> classes_;  // references stay valid
+  std::vector<Use> uses_;
+  std::list<TaskClassId> unused_;  // longest unused first
+  std::vector<TaskClassId> free_;
 };
 
 }  // namespace fairlead::sched

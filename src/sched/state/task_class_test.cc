@@ -149,5 +149,68 @@ TEST(TaskClasses, ConfinesAClassToSomeOfItsDevices) {
       << "none is left, which is not the same as none named";
 }
 
+// --- coming and going ---
+
+class Uses : public ::testing::Test {
+ protected:
+  Names names;
+  TaskClasses& classes = names.classes;
+  TaskClassId of(std::int64_t cpu) { return classes.intern(cpus(cpu), {}); }
+};
+
+TEST_F(Uses, WhatIsHeldStays) {
+  const TaskClassId a = of(1);
+  classes.hold(a);
+  for (std::int64_t i = 2; i < 200; ++i) of(i);
+  EXPECT_EQ(classes.retire().size(), 198U - TaskClasses::kKeptUnused);
+  EXPECT_EQ(of(1), a);
+  EXPECT_EQ(classes.size(), 1 + TaskClasses::kKeptUnused);
+}
+
+TEST_F(Uses, TheLongestUnusedGoesFirst) {
+  const TaskClassId a = of(1);
+  const TaskClassId b = of(2);
+  classes.hold(a);
+  classes.release(a);  // used later than b
+  for (std::size_t i = 0; i < TaskClasses::kKeptUnused - 1; ++i)
+    of(100 + static_cast<std::int64_t>(i));
+  EXPECT_EQ(classes.retire(), std::vector<TaskClassId>{b});
+  of(1);  // asked again: now the newest
+  const TaskClassId oldest = of(100);
+  of(101);
+  classes.hold(of(1'000));
+  of(1'001);
+  EXPECT_EQ(classes.retire().size(), 1U);
+  EXPECT_EQ(of(1), a);
+  EXPECT_TRUE(classes.alive(oldest));
+}
+
+TEST_F(Uses, AnIdIsUsedAgainForAnother) {
+  const TaskClassId a = of(1);
+  classes.discard(a);
+  EXPECT_FALSE(classes.alive(a));
+  EXPECT_EQ(classes.size(), 0U);
+  const ClassId t4 = names.define("T4");  // known while nothing has the id
+  const TaskClassId b = classes.intern(gpus(2), {});
+  EXPECT_EQ(b, a);
+  EXPECT_EQ(classes.get(b).gpu_count, 2);
+  EXPECT_EQ(classes.get(b).cpu, 0);
+  EXPECT_TRUE(classes.get(b).on_device[t4.index()].allowed);
+  EXPECT_NE(of(1), b);
+}
+
+TEST_F(Uses, WhatTheMixRemembersKeepsItsIdWithoutAnIndex) {
+  const TaskClassId a = of(1);
+  classes.remember(a);
+  for (std::int64_t i = 2; i < 100; ++i) of(i);
+  EXPECT_EQ(classes.retire().front(), a) << "its index is void";
+  EXPECT_TRUE(classes.alive(a));
+  EXPECT_EQ(of(1), a) << "it comes back to use";
+  for (std::int64_t i = 200; i < 300; ++i) of(i);
+  classes.retire();
+  classes.forget(a);
+  EXPECT_FALSE(classes.alive(a));
+}
+
 }  // namespace
 }  // namespace fairlead::sched::testing

@@ -4,22 +4,44 @@
 
 namespace fairlead::sched {
 
-ShapeId Shapes::intern(const WorkloadSpec& spec, TaskClasses& classes) {
+ShapeId Shapes::acquire(const WorkloadSpec& spec) {
   Key key{spec.roles, spec.pools, spec.topology, spec.preemptibility, spec.independent_tasks()};
-  const auto [it, inserted] = by_key_.try_emplace(std::move(key), ShapeId(shapes_.size()));
-  if (!inserted) return it->second;
-  Shape shape;
-  shape.id = it->second;
+  const ShapeId next = free_.empty() ? ShapeId(slots_.size()) : free_.back();
+  const auto [it, inserted] = by_key_.try_emplace(std::move(key), next);
+  if (!inserted) {
+    hold(it->second);
+    return it->second;
+  }
+  if (free_.empty()) {
+    slots_.emplace_back();
+  } else {
+    free_.pop_back();
+  }
+  Slot& slot = slots_[next.index()];
+  slot.holds = 1;
+  slot.place = it;
+  Shape& shape = slot.shape;
+  shape.id = next;
   shape.roles = spec.roles;
   for (const RoleSpec& role : spec.roles) {
-    shape.classes.push_back(classes.intern(role.request, role.constraints));
+    shape.classes.push_back(classes_.intern(role.request, role.constraints));
+    classes_.hold(shape.classes.back());
   }
   shape.pools = spec.pools;
   shape.topology = spec.topology;
   shape.preemptibility = spec.preemptibility;
   shape.independent = spec.independent_tasks();
-  shapes_.push_back(std::move(shape));
-  return it->second;
+  return next;
+}
+
+void Shapes::release(ShapeId id) {
+  Slot& slot = slots_[id.index()];
+  FAIRLEAD_CHECK(slot.holds > 0, "what is released was held");
+  if (--slot.holds > 0) return;
+  for (const TaskClassId c : slot.shape.classes) classes_.release(c);
+  by_key_.erase(slot.place);
+  slot.shape = Shape{};
+  free_.push_back(id);
 }
 
 WorkloadId WorkloadTable::add(WorkloadRecord state) {

@@ -101,16 +101,50 @@ struct WorkloadRecord {
   std::vector<Entry> entries;  // one, or one per role that may grow
 };
 
+// Workloads and requirements hold shapes, shapes hold the classes of their roles. A shape that
+// nothing holds is gone at once, and its id is used again.
 class Shapes {
  public:
-  ShapeId intern(const WorkloadSpec& spec, TaskClasses& classes);
-  const Shape& get(ShapeId id) const { return shapes_[id.index()]; }
+  explicit Shapes(TaskClasses& classes) : classes_(classes) {}
+
+  // The shape of the spec, held once more.
+  ShapeId acquire(const WorkloadSpec& spec);
+  void hold(ShapeId id) { ++slots_[id.index()].holds; }
+  void release(ShapeId id);
+
+  const Shape& get(ShapeId id) const { return slots_[id.index()].shape; }
+  std::size_t slots() const { return slots_.size(); }  // ids lie below; free ones are not held
+  std::size_t size() const { return by_key_.size(); }
+  std::int64_t holds(ShapeId id) const { return slots_[id.index()].holds; }
 
  private:
   using Key = std::tuple<std::vector<RoleSpec>, std::vector<std::string>, TopologyGoal,
                          Preemptibility, bool>;
+  struct Slot {
+    Shape shape;
+    std::int64_t holds = 0;
+    std::map<Key, ShapeId>::iterator place;
+  };
+
+  TaskClasses& classes_;
   std::map<Key, ShapeId> by_key_;
-  std::deque<Shape> shapes_;
+  std::deque<Slot> slots_;  // references stay valid
+  std::vector<ShapeId> free_;
+};
+
+// Holds a shape while it lives.
+class ShapeHold {
+ public:
+  ShapeHold(Shapes& shapes, const WorkloadSpec& spec)
+      : shapes_(shapes), id_(shapes.acquire(spec)) {}
+  ShapeHold(const ShapeHold&) = delete;
+  ShapeHold& operator=(const ShapeHold&) = delete;
+  ~ShapeHold() { shapes_.release(id_); }
+  ShapeId id() const { return id_; }
+
+ private:
+  Shapes& shapes_;
+  ShapeId id_;
 };
 
 class WorkloadTable {

@@ -70,6 +70,9 @@ TEST(ScenarioReader, RefusesWhatContradictsItself) {
                   {"3:3", "before the first role"}));
   EXPECT_TRUE(
       Has(error_of("cluster 1 node, 1 gpu\nsubmit a parallelism=2 gpu=1\n"), {"completions="}));
+  EXPECT_TRUE(
+      Has(error_of("cluster 1 node, 1 gpu\nsubmit a completions=4 parallelism=2 workers=3 gpu=1\n"),
+          {"2:38", "parallelism= says how many run at once"}));
   EXPECT_TRUE(Has(error_of("cluster 5 nodes, 1 gpu each, racks=2\n"),
                   {"5 nodes cannot be divided evenly into 2 racks"}));
   EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=1\nexpect a pending on 1 nodes\n"),

@@ -50,6 +50,7 @@ struct Noter {
         if (change.min) role.min = *change.min;
       }
     }
+    if (spec.independent_tasks()) spec.parallelism = spec.roles.front().count;
   }
   // What was removed stays known by name: expectations may speak of it, and only the core knows
   // whether it was removed indeed.

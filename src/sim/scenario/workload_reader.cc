@@ -46,6 +46,7 @@ struct Draft {
   std::optional<Instant> submitted;
   std::optional<Instant> started;
   bool roles_named = false;
+  std::optional<Word> counted;  // the setting that states how many tasks of a role there are
 };
 
 Result<std::int32_t> parse_priority(const std::string& text) {
@@ -178,6 +179,8 @@ Result<void> read_workload(Cursor& cursor, const Reading& reading, bool running,
       if (read_goal_setting(setting, "", goal)) continue;
       FAIRLEAD_ASSIGN(const bool of_role, read_role_setting(cursor, setting, role));
       role_settings = role_settings || of_role;
+      if (setting.key == "workers" || setting.key == "count" || setting.key == "tasks")
+        draft.counted = setting.word;
       if (of_role) continue;
       FAIRLEAD_ASSIGN(const bool of_workload,
                       read_workload_setting(cursor, setting, reading, draft));
@@ -215,6 +218,12 @@ Result<void> finish_draft(const Cursor& cursor, Reading& reading, Draft& draft) 
   spec.preemptibility = draft.preemptibility.value_or(default_preemptibility(spec.priority));
   if (spec.completions > 0) {
     if (spec.roles.size() != 1) return cursor.fail_here("completions= goes with one role only");
+    if (draft.counted) {
+      return cursor.fail(*draft.counted,
+                         "with completions= the tasks are independent and parallelism= says how "
+                         "many run at once",
+                         "remove it");
+    }
     RoleSpec& role = spec.roles.front();
     if (spec.parallelism == 0) spec.parallelism = 1;
     role.count = spec.parallelism;
