@@ -75,12 +75,13 @@ function(fairlead_test)
   add_executable(${target} ${ARG_SOURCES})
   target_link_libraries(${target} PRIVATE ${ARG_DEPS} ${ARG_PRIVATE_DEPS} rapidcheck_gtest
                                           GTest::gtest_main)
+  # A seed of their own, so that a run can be had again; see tests/property/README.md.
   gtest_discover_tests(
     ${target}
     TEST_PREFIX ${FAIRLEAD_TEST_PREFIX}${ARG_NAME}.
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+    PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT RC_PARAMS=seed=1)
 endfunction()
 
 function(fairlead_fuzzer)

@@ -468,8 +468,11 @@ Explanation Explainer::explain(WorkloadId id) {
     reason.subject = w.name;
     reason.text = "its start was refused outside the scheduler; it is tried again at " +
                   to_rfc3339(w.retry_at);
-    reason.cheapest = Change{
-        ChangeKind::kWaitUntil, w.name, {}, 0, w.retry_at, "wait until " + to_rfc3339(w.retry_at)};
+    // It starts then, or when its windows are open next.
+    if (const auto at = windows_open_from(core_.queues_, w.queue, w.retry_at)) {
+      reason.cheapest =
+          Change{ChangeKind::kWaitUntil, w.name, {}, 0, *at, "wait until " + to_rfc3339(*at)};
+    }
     out.reasons.push_back(reason);
     // What else stands in its way: as if the back-off were over, then back again.
     WorkloadRecord& record = core_.workloads_.get(id);

@@ -48,6 +48,24 @@ Int128 per_hour(std::int64_t amount) {
   return Int128{amount} * 3'600'000;
 }
 
+}  // namespace
+
+std::optional<Instant> windows_open_from(const QueueTree& tree, QueueId queue, Instant t) {
+  const Instant end = t + hours(24 * 7);
+  while (t <= end) {
+    Instant next = t;
+    for (QueueId q = queue; q.valid(); q = tree.get(q).parent) {
+      const auto& windows = tree.get(q).spec.windows;
+      if (!window_open(windows, t)) next = std::max(next, next_opening(windows, t));
+    }
+    if (next == t) return t;
+    t = next;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
 struct GateCheck {
   QueueTree& tree;
   const ResourceNames& resources;
@@ -106,29 +124,13 @@ struct GateCheck {
     reason.text = "project " + reason.subject +
                   " may start workloads only in its time windows; the next opens at " +
                   to_rfc3339(opens);
-    if (const auto all = all_open_from(opens)) {
+    if (const auto all = windows_open_from(tree, request.queue, opens)) {
       const std::string at = to_rfc3339(*all);
       reason.cheapest =
           Change{ChangeKind::kWaitUntil, reason.subject, {}, 0, *all, "wait until " + at};
     }
     reasons->push_back(std::move(reason));
     return false;
-  }
-
-  // The first time from `t` on at which the windows of the queue and of all its ancestors are open
-  // together; nothing if that is not within a week.
-  std::optional<Instant> all_open_from(Instant t) const {
-    const Instant end = t + hours(24 * 7);
-    while (t <= end) {
-      Instant next = t;
-      for (QueueId q = request.queue; q.valid(); q = tree.get(q).parent) {
-        const auto& windows = tree.get(q).spec.windows;
-        if (!window_open(windows, t)) next = std::max(next, next_opening(windows, t));
-      }
-      if (next == t) return t;
-      t = next;
-    }
-    return std::nullopt;
   }
 
   bool budget(QueueId q) {
