@@ -48,6 +48,7 @@ struct PoolCore {
   bool claims_due = false;
   std::uint64_t claims_version = 0;
   Instant unprotected_at = kNever;
+  std::uint64_t spared_in = 0;  // outside event after which a claim met what 7.7 spares; 0: none
   bool some_queue_is_above_its_share = false;
   std::unique_ptr<Victims> victims;  // while claims are looked at
 
@@ -147,6 +148,7 @@ class Core {
   void finish(WorkloadId id, bool succeeded);
   void remove_workload(WorkloadId id);
   TaskSlot& task_slot(WorkloadRecord& w, std::int32_t role, std::int32_t index);
+  static const TaskSlot& task_slot(const WorkloadRecord& w, const TaskRef& task);
 
   // wants.cc
   void refresh_wants(WorkloadId id);
@@ -186,15 +188,15 @@ class Core {
   bool within_gates(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
                     const GangRequest& request, const std::vector<TaskPlacement>& tasks);
 
-  bool serve_all();
+  void serve_all();
   bool claim_all();
   bool above_share(const PoolCore& pool) const;
 
   // take_back.cc
   Duration protected_for(QueueId from, std::optional<Duration> QueueSpec::* what) const;
-  bool may_claim(PoolCore& pool, QueueId queue, const ResourceVector& demand, bool non_preemptible,
-                 std::int64_t priority);
-  bool free_in_all(const PoolCore& pool, const ResourceVector& demand) const;
+  bool may_claim(PoolCore& pool, BucketId bucket);
+  bool free_in_all(const PoolCore& pool, const Requirement& requirement) const;
+  std::vector<WorkloadId> claimants(const PoolCore& pool, BucketId bucket);
   Victims& victims(PoolCore& pool);
   Attempt take_back(PoolCore& pool, BucketId bucket, WorkloadId id);
   std::string eviction_text(const PoolCore& pool, TakeBack rule, const WorkloadRecord& victim,
@@ -234,11 +236,12 @@ class Core {
   std::int64_t placements_ = 0;
   std::int64_t attempts_ = 0;
   std::vector<bool> done_;               // pools that had their pass in this decision, by PoolId
-  std::uint64_t outside_events_ = 0;     // that were applied
+  std::uint64_t outside_events_ = 1;     // that were applied, and one
   std::vector<QueueId> lost_something_;  // queues that the last served claim took from
   std::int64_t claims_ = 0;              // searches for victims
   std::int64_t served_claims_ = 0;       // that found them
   std::int64_t evictions_ = 0;           // workloads stopped, whole or in part
+  std::int64_t unsaid_ = 0;              // tasks that started and were taken in one decision
 };
 
 }  // namespace fairlead::sched

@@ -35,11 +35,12 @@ void Core::divide(PoolCore& pool) {
     }
   }
   ++pool.claims_version;
+  pool.claims_due = true;
   queues_.divide(pool.state().id, pool.state().capacity, pool.state().spec.k_value_milli, usage);
 }
 
-// Starts what fits into free room. True: claims are to be looked at.
-bool Core::serve_all() {
+// Starts what fits into free room.
+void Core::serve_all() {
   // Beyond some number of fresh buckets a pass over all costs less than one over them.
   constexpr std::size_t kMostFresh = 64;
   struct Turn {
@@ -50,7 +51,6 @@ bool Core::serve_all() {
   // 6.1.a: a pool comes after those that its workloads would rather have. Where these orders run in
   // a circle, what was held back by that is tried at the end.
   std::vector<Turn> again;
-  bool any = false;
   done_.assign(pools_.size(), false);
   for (const PoolId id : pending_.pool_order(pools_.size())) {
     PoolCore& pool = *pools_[id.index()];
@@ -58,20 +58,14 @@ bool Core::serve_all() {
     if (pool.full_pass || turn.fresh.size() > kMostFresh) turn.scope = Pass::Scope::kAll;
     pool.full_pass = false;
     if (turn.scope == Pass::Scope::kAll || !turn.fresh.empty()) {
-      any = true;
       pool.claims_due = true;
       ensure_ordered(pool);
       if (pass_->run(pool, turn.scope, turn.fresh, done_)) again.push_back(std::move(turn));
-    }
-    if (pool.unprotected_at <= now_) {
-      ++pool.claims_version;
-      pool.claims_due = any = true;
     }
     done_[id.index()] = true;
   }
   for (const Turn& turn : again)
     pass_->run(*pools_[turn.pool.index()], turn.scope, turn.fresh, done_);
-  return any;
 }
 
 // Takes back what blocked workloads are entitled to (7). True if something was.
@@ -80,11 +74,17 @@ bool Core::claim_all() {
   if (!options_.reclaim && !options_.preempt && !options_.consolidate) return false;
   for (const PoolId id : pending_.pool_order(pools_.size())) {
     PoolCore& pool = *pools_[id.index()];
-    if (!std::exchange(pool.claims_due, false)) continue;
-    pool.unprotected_at = kNever;
+    if (pool.unprotected_at <= now_ || (pool.spared_in != 0 && pool.spared_in != outside_events_)) {
+      ++pool.claims_version;
+      pool.claims_due = true;
+      pool.unprotected_at = kNever;
+      pool.spared_in = 0;
+    }
+    if (!pool.claims_due && !pool.share_dirty) continue;
     if (pending_.requirements_in(id).empty()) continue;
     ensure_ordered(pool);
     divide(pool);
+    pool.claims_due = false;
     pool.some_queue_is_above_its_share = above_share(pool);
     pass_->run(pool, Pass::Scope::kClaims, {}, done_);
     pool.victims.reset();
@@ -111,10 +111,11 @@ std::vector<Decision> Core::decide(Instant now) {
   FAIRLEAD_CHECK(now >= now_, "time does not go back");
   now_ = now;
   wake();
-  pass_->begin();
   // What is taken back may leave room for others, and those it was taken from wait again.
-  while (serve_all() && claim_all()) {
-  }
+  do {
+    pass_->begin();
+    serve_all();
+  } while (claim_all());
   last_decided_ = now_;
   return std::exchange(decisions_, {});
 }

@@ -73,15 +73,16 @@ bool Pass::held_back(RequirementId id) {
 bool Pass::can_start(QueueId leaf, const Head& head) {
   if (!is_open(head.requirement)) return false;
   const Open& requirement = open_[head.requirement.index()];
-  if (any_shut_ && core_.pending_.bucket(head.bucket).shut_in == decision_) return false;
+  if (any_shut_ && scope_ != Scope::kClaims &&
+      core_.pending_.bucket(head.bucket).shut_in == decision_)
+    return false;
   if (requirement.later_choice && held_back(head.requirement)) {
     held_back_ = true;
     return false;
   }
   if (scope_ == Scope::kClaims) {
     return core_.pending_.bucket(head.bucket).claimed_at != pool_->claims_version &&
-           core_.may_claim(*pool_, leaf, requirement.demand, requirement.non_preemptible,
-                           core_.workloads_.get(head.key.workload).priority);
+           core_.may_claim(*pool_, head.bucket);
   }
   const GateRequest gate{pool_->state().id, leaf, &requirement.demand, requirement.non_preemptible};
   return gates_open(core_.queues_, core_.resources_, gate, core_.now_, nullptr);
@@ -289,15 +290,24 @@ bool Pass::run(PoolCore& pool, Scope scope, const std::vector<BucketId>& fresh,
     QueueId leaf = *roots_.begin();
     while (!place(leaf).children.empty()) leaf = *place(leaf).children.begin();
     const Head head = *place(leaf).head;
-    asked.clear();
-    for (const Entry& entry : core_.workloads_.get(head.key.workload).entries)
-      asked.push_back(entry.requirement);
+    const auto note_asked = [&](WorkloadId id) {
+      asked.clear();
+      for (const Entry& entry : core_.workloads_.get(id).entries)
+        asked.push_back(entry.requirement);
+    };
+    note_asked(head.key.workload);
     moved_.push_back(leaf);
     auto outcome = core_.attempt(pool, head.bucket, head.key.workload);
     if (scope == Scope::kClaims && outcome != Core::Attempt::kStarted) {
-      outcome = core_.take_back(pool, head.bucket, head.key.workload);
-      if (outcome != Core::Attempt::kStarted)
+      for (const WorkloadId id : core_.claimants(pool, head.bucket)) {
+        note_asked(id);
+        outcome = core_.take_back(pool, head.bucket, id);
+        if (outcome == Core::Attempt::kStarted) break;
+      }
+      if (outcome != Core::Attempt::kStarted) {
         core_.pending_.bucket(head.bucket).claimed_at = pool.claims_version;
+        continue;
+      }
     }
     switch (outcome) {
       case Core::Attempt::kStarted:

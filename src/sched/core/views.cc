@@ -164,8 +164,10 @@ std::vector<std::string> Core::pool_names() const {
 std::vector<std::pair<std::string, std::int64_t>> Core::counters() const {
   std::int64_t evaluations = 0;
   for (const auto& pool : pools_) evaluations += pool->placement->evaluations();
-  return {
-      {"attempts", attempts_}, {"node_evaluations", evaluations}, {"tasks_started", placements_}};
+  return {{"attempts", attempts_},           {"claims", claims_},
+          {"claims_served", served_claims_}, {"node_evaluations", evaluations},
+          {"starts_unsaid", unsaid_},        {"tasks_started", placements_},
+          {"workloads_hit", evictions_}};
 }
 
 }  // namespace fairlead::sched

@@ -21,6 +21,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "sched/evict/share_guard.h"
@@ -41,10 +42,13 @@ struct Claim {
   QueueId queue;
   std::int32_t priority = 0;
   const GangRequest* request = nullptr;  // what it needs, of which roles
-  ResourceSet behind_gates;              // what it lacks because a limit is reached (5.1)
+  // Limits that are reached (5.1): what they keep out may be taken back below them.
+  std::vector<std::pair<QueueId, ResourceSet>> behind_gates;
   // Places the claimant if its gates are open, or says why not; and puts it back.
   std::function<GangOutcome()> place;
   std::function<void(const std::vector<TaskPlacement>&)> release;
+  // What a workload's queue is charged for tasks where they are placed.
+  std::function<ResourceVector(WorkloadId, const std::vector<TaskPlacement>&)> charge;
 };
 
 // Whether a unit is out of reach for a reason of its own: protected (7.4), or taken already since
@@ -96,6 +100,9 @@ class Taker {
   ResourceVector rest_of(const VictimUnit& unit, Int128& cost) const;
   bool legal(Id id);
   bool may_add(Id id);
+  bool keeps_shares(const VictimUnit& unit, ResourceSet lacking) const;
+  bool within_limits(const Outcome& out) const;
+  std::size_t hit() const;
   void add(Id id);
   void remove_last();
   void remove(Id id);
@@ -134,12 +141,15 @@ class Taker {
     std::vector<TaskRef> tasks;  // those that were not chosen before
     ResourceVector amounts;
     Int128 cost = 0;
+    ResourceSet contested_before;
   };
   std::vector<Chosen> chosen_;
   std::map<WorkloadId, std::pair<ResourceVector, Int128>> chosen_of_;  // amounts, cost
   std::set<TaskRef> off_;  // tasks that are taken off their nodes
+  ResourceSet contested_;  // what the claimant lacks wherever something is chosen
   Int128 cost_ = 0;
   Int128 best_cost_ = 0;
+  std::size_t best_hit_ = 0;
   bool found_ = false;
 };
 

@@ -58,8 +58,8 @@ void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape
     const RoleSpec& role = shape.roles[r];
     const RoleProgress& progress = w.roles[r];
     const std::int32_t minimum = shape.independent ? 0 : std::max(0, role.min - progress.succeeded);
-    // A segment grows and shrinks as one; the rare gang that has some goes whole.
-    const std::int32_t beyond = role.segment_size > 0 ? 0 : progress.running - minimum;
+    const std::int32_t beyond = progress.running - minimum;
+    std::int32_t segment = -1;  // 8.1: of the unit that was made last; it shrinks as one
     std::int32_t spare = -1;
     if (beyond > 0) {
       spare = static_cast<std::int32_t>(spares_.size());
@@ -90,7 +90,22 @@ void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape
       rest.amounts.add(one.amounts);
       rest.cost += one.cost;
       rest.started = std::min(rest.started, one.started);
-      if (spare >= 0 && where != UINT32_MAX) units_.push_back(std::move(one));
+      // 5.3: what counts as the minimum stays.
+      const bool fixed =
+          slot.non_preemptible && shape.preemptibility == Preemptibility::kSemiPreemptible;
+      if (spare < 0 || where == UINT32_MAX || fixed) continue;
+      const auto of = role.segment_size > 0 ? static_cast<std::int32_t>(i) / role.segment_size : -1;
+      if (of >= 0 && of == segment) {
+        VictimUnit& whole = units_.back();
+        whole.tasks.push_back(one.tasks.front());
+        whole.slots.push_back(where);
+        whole.amounts.add(one.amounts);
+        whole.cost += one.cost;
+        whole.started = std::min(whole.started, one.started);
+        continue;
+      }
+      segment = of;
+      units_.push_back(std::move(one));
     }
   }
   // 5.3: the minimum of a semi-preemptible gang stays.

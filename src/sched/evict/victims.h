@@ -1,10 +1,11 @@
 // What runs in a pool, as the smallest sets of tasks that rule 7.4 lets go together.
 //
-// A task beyond its role's minimum, and each of a set of independent tasks, is a unit of its own;
-// of a role at most as many as it has beyond its minimum. What is left of a preemptible gang goes
-// whole: one more unit. Non-preemptible tasks are in none.
+// A task (or segment) beyond its role's minimum, and each of a set of independent tasks, is a unit
+// of its own; of a role at most as many tasks as it has beyond its minimum. What is left of a
+// preemptible gang goes whole: one more unit. Non-preemptible tasks are in none.
 //
-// Cost: O(running tasks × log) to collect, once per round of claims. Memory: about 150 bytes per
+// Cost: O(running tasks × log) to collect, once per round of claims and
+// per claim that was served. Memory: about 150 bytes per
 // running task while the round lasts.
 #pragma once
 
@@ -27,7 +28,7 @@ struct VictimUnit {
   ResourceVector amounts;            // what its queue is charged for them
   Int128 cost = 0;                   // 7.5, in milli-GPU × ms, weighted by priority
   Instant started;                   // of the earliest of its tasks
-  std::int32_t spare = -1;           // position in spares(): of those at most so many may go
+  std::int32_t spare = -1;           // position in spares(): of those at most so many tasks may go
   bool whole = false;                // the rest of a gang
 };
 
@@ -44,7 +45,7 @@ class Victims {
   const std::vector<Id>& at(std::uint32_t slot) const { return at_[slot]; }
   // Least cost first; of equals the workload that was submitted last.
   const std::vector<Id>& by_cost() const { return by_cost_; }
-  // How many units of a role may go beside each other.
+  // How many tasks of a role may go beside each other.
   const std::vector<std::int32_t>& spares() const { return spares_; }
 
  private:

@@ -44,6 +44,7 @@ struct TaskSlot {
   std::int64_t charge_gpu = 0;   // milli, in exchange units
   std::int64_t cost_rate = 0;    // 5.4, thousandths per hour
   Instant started;
+  std::uint64_t taken_in = 0;  // 7.7: number of the outside event after which rule 7 touched it
   TaskPlacement placement;
 };
 
@@ -83,7 +84,6 @@ struct WorkloadRecord {
   Instant retry_at{INT64_MIN};
   Instant checkpoint{INT64_MIN};  // 7.5: what was done before it is not lost
   std::int32_t run_priority = 0;  // 7.2: with what it had won by aging when it started
-  std::uint64_t evicted_in = 0;   // 7.7: number of the outside event after which it was
   std::optional<Duration> expected_runtime;
   std::optional<Duration> max_runtime;
   std::string user;
