@@ -18,6 +18,8 @@ struct Unit {
   Resources lacking;  // 7.1.a, on its nodes and behind limits
 };
 
+constexpr std::int64_t kEnds = -1'000;
+
 std::int64_t of(const Amounts& amounts, const std::string& resource) {
   const auto it = amounts.find(resource);
   return it == amounts.end() ? 0 : it->second;
@@ -62,7 +64,8 @@ class Brute {
     return true;
   }
 
-  const Amounts& asked() const { return asked_; }
+  // False once units() met what is not told apart here.
+  bool still_clear() const { return clear_; }
 
   // 7.1: levels, from the claimant's queue up, at which it stays within its share.
   std::size_t reach() const {
@@ -130,17 +133,24 @@ class Brute {
                spec_.priority;
   }
 
-  // How many tasks of a role run beyond its minimum.
+  // How many tasks of a role run beyond its minimum; kEnds if there are some that would not be
+  // wanted again (8.1.a), so that the workload keeps them.
   std::int64_t beyond(const std::string& workload, std::size_t role) const {
     const WorkloadSpec& spec = scene_.symbols.workloads.at(workload);
     std::int64_t n = 0;
     for (const HeldTask& t : scene_.holdings) n += t.workload == workload && t.role == role ? 1 : 0;
     if (spec.independent_tasks()) return n;
-    std::int64_t done = 0;
+    std::vector<std::int64_t> of_role(spec.roles.size(), 0);
     if (const auto it = scene_.past.succeeded.find(workload); it != scene_.past.succeeded.end()) {
-      for (const auto& task : it->second) done += task.first == role ? 1 : 0;
+      for (const auto& task : it->second) ++of_role[task.first];
     }
-    return n - std::max<std::int64_t>(0, spec.roles[role].min - done);
+    bool over = std::any_of(of_role.begin(), of_role.end(), [](auto k) { return k > 0; });
+    for (std::size_t r = 0; r < spec.roles.size(); ++r)
+      over = over && of_role[r] >= spec.roles[r].min;
+    if (over) return kEnds;
+    const std::int64_t done = of_role[role];
+    const std::int64_t extras = n - std::max<std::int64_t>(0, spec.roles[role].min - done);
+    return done > 0 && extras > 0 ? kEnds : extras;
   }
 
   std::vector<Unit> units() {
@@ -158,9 +168,14 @@ class Brute {
       Instant first = kNever;
       bool taken = false;
       for (const HeldTask& task : tasks) {
+        taken = taken || beyond(name, task.role) == kEnds;
         first = std::min(first, scene_.past.started.at(key_of(task)));
         taken = taken || scene_.past.taken.contains(key_of(task));
-        if (beyond(name, task.role) <= 0 || spec.roles[task.role].segment_size > 0) continue;
+        if (beyond(name, task.role) <= 0) continue;
+        if (spec.preemptibility == Preemptibility::kSemiPreemptible &&
+            of(task.charge, "gpu") != of(tasks.front().charge, "gpu"))
+          clear_ = false;  // 5.3: which of them is the minimum matters
+        if (spec.roles[task.role].segment_size > 0) clear_ = false;  // 8.1: they go as one
         if (scene_.past.started.at(key_of(task)) + protects > scene_.now) continue;
         if (scene_.past.taken.contains(key_of(task))) continue;
         out.push_back({name, spec.queue, {task}, false, {}});
@@ -349,6 +364,7 @@ class Brute {
   const WorkloadSpec& spec_;
   std::vector<std::string> path_;  // the claimant's queue and its ancestors
   Amounts asked_;
+  bool clear_ = true;
   std::map<std::string, Resources> lacking_;
 };
 
@@ -382,7 +398,7 @@ Int128 disruption_of(const HeldTask& task, const Scene& scene) {
 }
 
 std::string wrong_with(const std::vector<HeldTask>& victims, const Claimant& claimant,
-                       ClaimRule rule, const Scene& scene, bool exact) {
+                       ClaimRule rule, const Scene& scene, Known known) {
   Brute brute(claimant, rule, scene);
   std::map<std::string, std::vector<HeldTask>> by_workload;
   for (const HeldTask& victim : victims) by_workload[victim.workload].push_back(victim);
@@ -403,6 +419,7 @@ std::string wrong_with(const std::vector<HeldTask>& victims, const Claimant& cla
       ++runs;
       first = std::min(first, scene.past.started.at(key_of(task)));
     }
+    if (known == Known::kLittle) continue;
     if (!within && runs != tasks.size()) {
       return fmt::format("7.4: {} loses a part of its minimum", name);
     }
@@ -420,7 +437,7 @@ std::string wrong_with(const std::vector<HeldTask>& victims, const Claimant& cla
       }
     }
   }
-  if (!exact || rule != ClaimRule::kReclaim || !brute.clear()) return {};
+  if (known != Known::kAll || rule != ClaimRule::kReclaim || !brute.clear()) return {};
   std::vector<Unit> units;
   for (const auto& [name, tasks] : by_workload) {
     Unit unit{name, tasks.front().queue, tasks, true, {}};
@@ -440,7 +457,7 @@ std::optional<Cheapest> cheapest_victims(const Claimant& claimant, ClaimRule rul
   if (!brute.clear() || !brute.within_quota()) return {};
   if (rule == ClaimRule::kReclaim && brute.reach() == 0) return {};
   const std::vector<Unit> units = brute.units();
-  if (units.empty() || units.size() > kMostUnits) return {};
+  if (!brute.still_clear() || units.empty() || units.size() > kMostUnits) return {};
   std::vector<std::pair<Int128, std::vector<const Unit*>>> sets;
   for (std::uint32_t bits = 1; bits < std::uint32_t{1} << units.size(); ++bits) {
     std::vector<const Unit*> set;

@@ -24,7 +24,7 @@ struct Past {
   std::map<TaskKey, Instant> started;                // of what runs
   std::map<std::string, std::int64_t> run_priority;  // 7.2.a, of workloads that run
   std::map<std::string, std::set<std::pair<std::size_t, std::int32_t>>> succeeded;
-  std::set<TaskKey> taken;  // stopped since the last outside event (7.7)
+  std::set<TaskKey> taken;  // stopped or started by rule 7 since the last outside event (7.7)
 };
 
 // A moment: who holds what, as a claim finds it.
@@ -49,10 +49,16 @@ enum class ClaimRule : std::uint8_t { kReclaim, kPreempt };
 // 7.5.a of one task.
 Int128 disruption_of(const HeldTask& task, const Scene& scene);
 
-// What is wrong with stopping `victims` for the claimant by the rule; empty if nothing. `exact`:
-// the scene is just as the claim found it, so that shares (7.1) can be compared.
+// How well a scene is known in which a claim was made.
+enum class Known : std::uint8_t {
+  kLittle,  // there were starts that were unsaid later, so more ran than is known
+  kTasks,   // all that ran; not the shares, which moved with demand from pool to pool
+  kAll,
+};
+
+// What is wrong with stopping `victims` for the claimant by the rule; empty if nothing.
 std::string wrong_with(const std::vector<HeldTask>& victims, const Claimant& claimant,
-                       ClaimRule rule, const Scene& scene, bool exact);
+                       ClaimRule rule, const Scene& scene, Known known);
 
 // The cheapest legal set of victims with which the claimant fits. Nothing if there is none, or the
 // scene is too large or too unclear to tell: more than `kMostUnits` units that the rule could take,

@@ -109,16 +109,17 @@ void Driver::decide() {
   const std::vector<sched::Decision> decisions = scheduler_.decide(now_);
   history_.push_back({now_, std::nullopt, false});
   decisions_ += "decide\n" + exact_text(decisions, scheduler_);
-  // Claims are compared with all that there was to take: not if starts were unsaid in between, or
-  // if demand moved from pool to pool and the shares with it.
-  const bool exact = unsaid() == before && symbols_.pools.size() == 1;
+  unsaid_ = unsaid() != before;
+  const Known known = unsaid_                      ? Known::kLittle
+                      : symbols_.pools.size() == 1 ? Known::kAll
+                                                   : Known::kTasks;
   for (std::size_t i = 0; i < decisions.size() && !failed();) {
     if (const auto* started = std::get_if<sched::Started>(&decisions[i])) {
       check_start(*started, holdings, false);
       ++i;
     } else if (const auto* stopped = std::get_if<sched::Stopped>(&decisions[i]);
                stopped && stopped->claimant.valid()) {
-      i = check_claim(decisions, i, holdings, exact);
+      i = check_claim(decisions, i, holdings, known);
     } else {
       ++i;
     }
@@ -130,7 +131,7 @@ void Driver::decide() {
 // Decisions from `first` on that serve one claim: stops, what is moved, the claimant's start. How
 // many decisions there were before what follows.
 std::size_t Driver::check_claim(const std::vector<sched::Decision>& decisions, std::size_t first,
-                                Holdings& holdings, bool exact) {
+                                Holdings& holdings, Known known) {
   const auto& head = std::get<sched::Stopped>(decisions[first]);
   const std::string& claimant = scheduler_.workload_name(head.claimant);
   const Holdings before = holdings;
@@ -212,10 +213,11 @@ std::size_t Driver::check_claim(const std::vector<sched::Decision>& decisions, s
       asked.tasks.push_back({static_cast<std::size_t>(t.role), t.index, {}});
     }
     if ((checks_ & kVictims) != 0) {
-      const std::string wrong = wrong_with(victims, asked, rule, scene(before), exact);
+      const std::string wrong = wrong_with(victims, asked, rule, scene(before), known);
       if (!wrong.empty()) complain(fmt::format("stopped for {}: {}", claimant, wrong));
     }
-    if ((checks_ & kCheapest) != 0 && exact && asked.tasks.size() <= 8 && !failed()) {
+    if ((checks_ & kCheapest) != 0 && known == Known::kAll && asked.tasks.size() <= 8 &&
+        !failed()) {
       Int128 cost = 0;
       std::set<std::string> hit;
       for (const HeldTask& v : victims) {
@@ -231,8 +233,25 @@ std::size_t Driver::check_claim(const std::vector<sched::Decision>& decisions, s
     }
   }
   for (const HeldTask& v : victims) past_.taken.emplace(v.workload, v.role, v.index);
+  // 7.7.b: nor is what was started for it stopped again.
+  for (const sched::TaskPlacement& t : start->tasks)
+    past_.taken.emplace(claimant, static_cast<std::size_t>(t.role), t.index);
   for (const sched::Started* m : moved) check_start(*m, holdings, true);
   check_start(*start, holdings, false);
+  // 5.1: what moves may be charged more where it goes; a limit that was kept stays kept.
+  const std::string& pool = scheduler_.pool_name(start->pool);
+  for (const std::string& queue : scheduler_.queue_names()) {
+    if ((checks_ & kGates) == 0) break;
+    const Amounts then = allocated(before, queue, pool, symbols_);
+    for (const auto& [resource, amount] : allocated(holdings, queue, pool, symbols_)) {
+      const Entitlement e = entitlement_of(queue, pool, resource, symbols_);
+      const auto it = then.find(resource);
+      if (e.limit == kUnlimited || amount <= e.limit) continue;
+      if (it != then.end() && amount <= it->second) continue;
+      complain(fmt::format("5.1: what moves for {} takes {} to {} of {}, limit {}", claimant, queue,
+                           amount, resource, e.limit));
+    }
+  }
   return i;
 }
 
@@ -349,7 +368,7 @@ void Driver::check_whole(const sched::Started& started, bool moved) {
   const std::string& name = scheduler_.workload_name(started.workload);
   const WorkloadSpec& spec = symbols_.workloads.at(name);
   if (spec.independent_tasks()) {
-    if (started.tasks.size() != 1 && !moved)
+    if (started.tasks.size() != 1 && !moved && !unsaid_)
       complain(fmt::format("8.2: {} started two at once", name));
     return;
   }
@@ -361,7 +380,7 @@ void Driver::check_whole(const sched::Started& started, bool moved) {
     for (const sched::TaskView& task : view->tasks) now += task.role == spec.roles[r].name ? 1 : 0;
     const auto done = std::count_if(past_.succeeded[name].begin(), past_.succeeded[name].end(),
                                     [&](const auto& task) { return task.first == r; });
-    if (now + done < spec.roles[r].min) {
+    if (!moved && now + done < spec.roles[r].min) {
       complain(
           fmt::format("I2: {} started with {} running and {} done of role {}, whose minimum is {}",
                       name, now, done, spec.roles[r].name, spec.roles[r].min));
@@ -374,7 +393,7 @@ void Driver::check_whole(const sched::Started& started, bool moved) {
       complain(fmt::format("8.1: {} runs {} of role {}, whose count is {}", name, now,
                            spec.roles[r].name, spec.roles[r].count));
     }
-    if (!started.growth && !moved && started_of_role > spec.roles[r].min) {
+    if (!started.growth && !moved && !unsaid_ && started_of_role > spec.roles[r].min) {
       complain(fmt::format("8.1: {} starts with {} of role {}, above its minimum of {}", name,
                            started_of_role, spec.roles[r].name, spec.roles[r].min));
     }
@@ -400,7 +419,7 @@ void Driver::check_gates(const sched::Started& started, const Holdings& before,
     for (const auto& [resource, amount] : asked) {
       if (amount == 0) continue;
       const Entitlement e = entitlement_of(queue, pool, resource, symbols_);
-      if (e.limit != kUnlimited && held.at(resource) > e.limit) {
+      if (!moved && e.limit != kUnlimited && held.at(resource) > e.limit) {
         complain(fmt::format("5.1: {} starts and {} holds {} of {}, limit {}", name, queue,
                              held.at(resource), resource, e.limit));
       }

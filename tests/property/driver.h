@@ -78,7 +78,7 @@ class Driver {
   void check_gates(const sched::Started& started, const Holdings& before, const Holdings& after,
                    bool moved);
   std::size_t check_claim(const std::vector<sched::Decision>& decisions, std::size_t first,
-                          Holdings& holdings, bool exact);
+                          Holdings& holdings, Known known);
   void note_started(const sched::Started& started, const Holdings& before, bool moved);
   Scene scene(const Holdings& holdings) { return {holdings, scheduler_, symbols_, past_, now_}; }
   void check_rest();
@@ -98,6 +98,7 @@ class Driver {
   Past past_;
   std::map<std::string, Instant> retry_at_;
   std::int64_t stopped_ = 0;
+  bool unsaid_ = false;  // the decision at hand took back starts of its own
   std::set<std::string> displaced_;  // whose node was moved in the topology under them
 };
 

@@ -45,8 +45,33 @@ Victims::Victims(const PoolState& pool, const WorkloadTable& workloads, const Sh
   }
 }
 
+namespace {
+
+bool alike_in_charge(const RoleProgress& role) {
+  std::int64_t charge = -1;
+  for (const TaskSlot& slot : role.tasks) {
+    if (slot.state != TaskState::kRunning) continue;
+    if (charge >= 0 && slot.charge_gpu != charge) return false;
+    charge = slot.charge_gpu;
+  }
+  return true;
+}
+
+// 8.1.a: over as soon as nothing of it runs.
+bool ending(const WorkloadRecord& w, const Shape& shape) {
+  if (shape.independent) return false;
+  bool some = false;
+  for (std::size_t r = 0; r < w.roles.size(); ++r) {
+    if (w.roles[r].succeeded < shape.roles[r].min) return false;
+    some = some || w.roles[r].succeeded > 0;
+  }
+  return some;
+}
+
+}  // namespace
+
 void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape) {
-  if (shape.preemptibility == Preemptibility::kNonPreemptible) return;
+  if (shape.preemptibility == Preemptibility::kNonPreemptible || ending(w, shape)) return;
   VictimUnit rest;
   rest.workload = id;
   rest.queue = w.queue;
@@ -54,11 +79,15 @@ void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape
   rest.whole = true;
   rest.started = kNever;
   bool all_here = true;
+  bool comes_back = true;
   for (std::size_t r = 0; r < w.roles.size(); ++r) {
     const RoleSpec& role = shape.roles[r];
     const RoleProgress& progress = w.roles[r];
     const std::int32_t minimum = shape.independent ? 0 : std::max(0, role.min - progress.succeeded);
-    const std::int32_t beyond = progress.running - minimum;
+    // 7.4.c, 8.1.a: what would not be wanted again does not go, for it could not come back.
+    const bool ends = !shape.independent && progress.succeeded > 0 && progress.running > minimum;
+    comes_back = comes_back && !ends;
+    const std::int32_t beyond = ends ? 0 : progress.running - minimum;
     std::int32_t segment = -1;  // 8.1: of the unit that was made last; it shrinks as one
     std::int32_t spare = -1;
     if (beyond > 0) {
@@ -66,6 +95,7 @@ void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape
       spares_.push_back(beyond);
     }
     const TaskClass& task = classes_.get(shape.classes[r]);
+    const bool alike = alike_in_charge(progress);
     for (std::size_t i = 0; i < progress.tasks.size(); ++i) {
       const TaskSlot& slot = progress.tasks[i];
       if (slot.state != TaskState::kRunning) continue;
@@ -90,9 +120,8 @@ void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape
       rest.amounts.add(one.amounts);
       rest.cost += one.cost;
       rest.started = std::min(rest.started, one.started);
-      // 5.3: what counts as the minimum stays.
-      const bool fixed =
-          slot.non_preemptible && shape.preemptibility == Preemptibility::kSemiPreemptible;
+      // 5.3: any task may be an extra, unless the minimum would be charged more without it.
+      const bool fixed = slot.non_preemptible && !alike;
       if (spare < 0 || where == UINT32_MAX || fixed) continue;
       const auto of = role.segment_size > 0 ? static_cast<std::int32_t>(i) / role.segment_size : -1;
       if (of >= 0 && of == segment) {
@@ -110,7 +139,7 @@ void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape
   }
   // 5.3: the minimum of a semi-preemptible gang stays.
   const bool minimum_goes = shape.preemptibility == Preemptibility::kPreemptible;
-  if (minimum_goes && !shape.independent && all_here && !rest.tasks.empty())
+  if (minimum_goes && !shape.independent && all_here && comes_back && !rest.tasks.empty())
     units_.push_back(std::move(rest));
 }
 
