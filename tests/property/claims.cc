@@ -74,7 +74,7 @@ class Brute {
       for (const auto& [resource, amount] : asked_) {
         const Entitlement e = entitlement_of(path_[i], claimant_.pool, resource, scene_.symbols);
         if (amount == 0 || e.quota == kUnlimited) continue;
-        if (of(held, resource) + amount > std::max(share(path_[i], resource), e.quota)) return i;
+        if (of(held, resource) + amount > share(path_[i], resource)) return i;
       }
     }
     return path_.size();

@@ -1,4 +1,5 @@
 // Rule 7 and invariants I4, I6 and I7 of semantics 11 on random and adversarial histories.
+#include <random>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -50,6 +51,36 @@ TEST(TakingBack, SameHistorySameDecisions) {
                play.driver().decisions();
       },
       true);
+}
+
+// I7 over a long history: when nothing happens any more but time, everything comes to rest.
+TEST(TakingBack, WithTimeAloneItComesToRest) {
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    std::mt19937_64 random(seed);
+    const auto genes = [&random] {
+      Genes out;
+      for (std::uint16_t& gene : out) gene = static_cast<std::uint16_t>(random() % kGeneEnd);
+      return out;
+    };
+    Recipe recipe;
+    recipe.cluster = genes();
+    for (int i = 0; i < 6; ++i) recipe.nodes.push_back(genes());
+    for (int i = 0; i < 7; ++i) recipe.queues.push_back(genes());
+    for (int i = 0; i < 2'000; ++i) recipe.events.push_back(genes());
+    Play play(recipe, kLoops, true);
+    play.run();
+    Driver& driver = play.driver();
+    std::int64_t late = 0;
+    for (int step = 0; step < 200 && !driver.failed(); ++step) {
+      const std::int64_t before = driver.stopped();
+      driver.advance(driver.now() + (step % 2 == 0 ? minutes(1) : hours(1)));
+      if (step >= 100) late += driver.stopped() - before;
+    }
+    ASSERT_FALSE(driver.failed()) << written(driver.history(), "WithTimeAloneItComesToRest",
+                                             driver.complaint());
+    EXPECT_GT(driver.stopped(), 0) << "the history takes nothing back";
+    EXPECT_EQ(late, 0) << "tasks are still stopped after " << seed;
+  }
 }
 
 }  // namespace

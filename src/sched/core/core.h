@@ -199,6 +199,7 @@ class Core {
   std::vector<WorkloadId> claimants(const PoolCore& pool, BucketId bucket);
   Victims& victims(PoolCore& pool);
   Attempt take_back(PoolCore& pool, BucketId bucket, WorkloadId id);
+  Attempt claim_in(PoolCore& pool, BucketId bucket, WorkloadId id);
   std::string eviction_text(const PoolCore& pool, TakeBack rule, const WorkloadRecord& victim,
                             const WorkloadRecord& claimant) const;
   bool unsay_start(const TaskRef& task);

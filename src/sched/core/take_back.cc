@@ -56,6 +56,8 @@ bool Core::may_claim(PoolCore& pool, BucketId bucket) {
         running.begin()->first < workloads_.get(claimants(pool, bucket).back()).priority)
       return true;
   }
+  // In a later pool of its list its demand is not in the shares yet (7.1.d).
+  if (options_.reclaim && requirement.in(id).stage > 0) return true;
   if (options_.reclaim && pool.some_queue_is_above_its_share &&
       ShareGuard(queues_, id, queue, demand).entitled()) {
     return true;
@@ -99,7 +101,29 @@ Victims& Core::victims(PoolCore& pool) {
   return *pool.victims;
 }
 
+// 7.1.d: in a later pool of its list a workload claims as if its demand counted there.
 Core::Attempt Core::take_back(PoolCore& pool, BucketId bucket_id, WorkloadId id) {
+  const Bucket& bucket = pending_.bucket(bucket_id);
+  Requirement& requirement = pending_.requirement(bucket.requirement);
+  if (requirement.in(bucket.pool).stage == 0) return claim_in(pool, bucket_id, id);
+  const ResourceVector demand = demand_in(requirement, bucket.pool);
+  const PoolId pool_id = bucket.pool;
+  const QueueId queue = bucket.queue;
+  const auto count = [&](std::int64_t times) {
+    const auto [version, due] = std::pair(pool.claims_version, pool.claims_due);
+    queues_.demand(pool_id, queue, demand, times);
+    pool.share_dirty = true;
+    divide(pool);
+    pool.claims_version = version;
+    pool.claims_due = due;
+  };
+  count(1);
+  const Attempt outcome = claim_in(pool, bucket_id, id);
+  count(-1);
+  return outcome;
+}
+
+Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) {
   ++claims_;
   const Bucket& bucket = pending_.bucket(bucket_id);
   Requirement& requirement = pending_.requirement(bucket.requirement);

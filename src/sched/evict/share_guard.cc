@@ -13,8 +13,7 @@ ShareGuard::ShareGuard(const QueueTree& tree, PoolId pool, QueueId claimant,
     const QueueLedger& ledger = tree.ledger(pool, q);
     for (std::size_t r = 0; r < demand.size() && entitled; ++r) {
       if (demand[r] == 0 || tree.entitlement(pool, q, r).quota == kUnlimited) continue;
-      const std::int64_t own = std::max(ledger.fair_share[r], tree.entitlement(pool, q, r).quota);
-      entitled = ledger.allocated[r] + demand[r] <= own;
+      entitled = ledger.allocated[r] + demand[r] <= ledger.fair_share[r];
     }
     if (entitled) reach_ = path_.size();
   }

@@ -4,8 +4,7 @@
 // its fair share in every resource asked. It is compared with a victim at the children of their
 // lowest common ancestor, and at every level below; a queue may lose a resource that the claimant
 // lacks as long as it keeps its fair share of it. A queue whose quota of a resource is unlimited is
-// never above its share of it (7.1.b). The demand of a workload counts in the first pool of its
-// list, and shares follow demand; in its later pools it claims within its quota (7.1.d).
+// never above its share of it (7.1.b).
 //
 // Cost: O(depth × resources) per question.
 #pragma once

@@ -230,10 +230,15 @@ bool Taker::within_limits(const Outcome& out) const {
   return true;
 }
 
-std::size_t Taker::hit() const {
+// 7.5, 7.5.b: how many workloads are hit, and how many of them are gangs that go whole.
+std::pair<std::size_t, std::size_t> Taker::hit() const {
   std::set<WorkloadId> hit;
-  for (const Chosen& c : chosen_) hit.insert(victims_.unit(c.unit).workload);
-  return hit.size();
+  std::size_t whole = 0;
+  for (const Chosen& c : chosen_) {
+    hit.insert(victims_.unit(c.unit).workload);
+    whole += victims_.unit(c.unit).whole ? 1 : 0;
+  }
+  return {hit.size(), whole};
 }
 
 // Requires: the claimant is placed. Each workload's tasks find another place together, the largest

@@ -102,7 +102,7 @@ class Taker {
   bool may_add(Id id);
   bool keeps_shares(const VictimUnit& unit, ResourceSet lacking) const;
   bool within_limits(const Outcome& out) const;
-  std::size_t hit() const;
+  std::pair<std::size_t, std::size_t> hit() const;
   void add(Id id);
   void remove_last();
   void remove(Id id);
@@ -149,7 +149,7 @@ class Taker {
   ResourceSet contested_;  // what the claimant lacks wherever something is chosen
   Int128 cost_ = 0;
   Int128 best_cost_ = 0;
-  std::size_t best_hit_ = 0;
+  std::pair<std::size_t, std::size_t> best_hit_;
   bool found_ = false;
 };
 
