@@ -26,8 +26,8 @@ std::size_t role_named(const WorkloadSpec& spec, const std::string& name) {
 
 }  // namespace
 
-Driver::Driver(std::uint32_t checks)
-    : checks_(checks), scheduler_(new_scheduler()), now_(sim::kScenarioStart) {
+Driver::Driver(std::uint32_t checks, bool taking_back)
+    : checks_(checks), scheduler_(new_scheduler(taking_back)), now_(sim::kScenarioStart) {
   symbols_.now = now_;
 }
 
@@ -41,6 +41,7 @@ bool Driver::tell(sched::Event event) {
   history_.push_back({now_, event, !applied.has_value()});
   if (applied) {
     note(event);
+    if (!as<sched::TimePassed>(event)) past_.taken.clear();
   } else {
     decisions_ += "refused: " + applied.error().text() + "\n";
     const auto* submitted = as<sched::WorkloadSubmitted>(event);
@@ -65,40 +66,210 @@ void Driver::note_displaced(const NodeSpec& node) {
 }
 
 void Driver::note(const sched::Event& event) {
+  if (const auto* e = as<sched::WorkloadChanged>(event); e && e->priority) {
+    const std::int64_t before = symbols_.workloads.at(e->workload).priority;
+    past_.run_priority[e->workload] += *e->priority - before;
+  }
   symbols_.note(event);
   if (const auto* e = as<sched::WorkloadSubmitted>(event)) {
-    succeeded_.erase(e->workload.name);
+    past_.succeeded.erase(e->workload.name);
     retry_at_.erase(e->workload.name);
   } else if (const auto* a = as<sched::WorkloadAdopted>(event)) {
-    succeeded_.erase(a->entry.spec.name);
+    past_.succeeded.erase(a->entry.spec.name);
     retry_at_.erase(a->entry.spec.name);
+    past_.run_priority[a->entry.spec.name] = a->entry.spec.priority;
+    for (const RunningTask& task : a->entry.running) {
+      past_.started[{a->entry.spec.name, role_named(a->entry.spec, task.role), task.index}] =
+          a->entry.started.value_or(now_);
+    }
   } else if (const auto* ended = as<sched::TaskEnded>(event)) {
     const WorkloadSpec& spec = symbols_.workloads.at(ended->workload);
     if (ended->outcome == sched::TaskOutcome::kSucceeded) {
-      succeeded_[ended->workload].emplace(role_named(spec, ended->role), ended->index);
+      past_.succeeded[ended->workload].emplace(role_named(spec, ended->role), ended->index);
     }
   } else if (const auto* refused = as<sched::StartRefused>(event)) {
     retry_at_[refused->workload] = refused->retry_at;
   } else if (const auto* changed = as<sched::WorkloadChanged>(event)) {
     const WorkloadSpec& spec = symbols_.workloads.at(changed->workload);
     if (spec.independent_tasks()) return;
-    std::erase_if(succeeded_[changed->workload],
+    std::erase_if(past_.succeeded[changed->workload],
                   [&](const auto& task) { return task.second >= spec.roles[task.first].count; });
   }
 }
 
 void Driver::decide() {
   Holdings holdings = holdings_of(scheduler_, symbols_);
+  const auto unsaid = [this] {
+    for (const auto& [name, count] : scheduler_.counters()) {
+      if (name == "starts_unsaid") return count;
+    }
+    return std::int64_t{0};
+  };
+  const std::int64_t before = unsaid();
   const std::vector<sched::Decision> decisions = scheduler_.decide(now_);
   history_.push_back({now_, std::nullopt, false});
   decisions_ += "decide\n" + exact_text(decisions, scheduler_);
-  for (const sched::Decision& decision : decisions) {
-    if (const auto* started = std::get_if<sched::Started>(&decision)) {
-      check_start(*started, holdings);
+  unsaid_ = unsaid() != before;
+  const Known known = unsaid_                      ? Known::kLittle
+                      : symbols_.pools.size() == 1 ? Known::kAll
+                                                   : Known::kTasks;
+  for (std::size_t i = 0; i < decisions.size() && !failed();) {
+    if (const auto* started = std::get_if<sched::Started>(&decisions[i])) {
+      check_start(*started, holdings, false);
+      ++i;
+    } else if (const auto* stopped = std::get_if<sched::Stopped>(&decisions[i]);
+               stopped && stopped->claimant.valid()) {
+      i = check_claim(decisions, i, holdings, known);
+    } else {
+      ++i;
     }
   }
   check_state("after the decision");
   if (!failed()) check_rest();
+}
+
+// Decisions from `first` on that serve one claim: stops, what is moved, the claimant's start. How
+// many decisions there were before what follows.
+std::size_t Driver::check_claim(const std::vector<sched::Decision>& decisions, std::size_t first,
+                                Holdings& holdings, Known known) {
+  const auto& head = std::get<sched::Stopped>(decisions[first]);
+  const std::string& claimant = scheduler_.workload_name(head.claimant);
+  const Holdings before = holdings;
+  std::vector<HeldTask> victims;
+  std::set<std::string> names;
+  std::size_t i = first;
+  for (; i < decisions.size(); ++i) {
+    const auto* stopped = std::get_if<sched::Stopped>(&decisions[i]);
+    if (!stopped || stopped->claimant != head.claimant || stopped->cause != head.cause) break;
+    const std::string& name = scheduler_.workload_name(stopped->workload);
+    names.insert(name);
+    if (stopped->text.empty()) complain("10.3: no reason is given why " + name + " is stopped");
+    for (const auto& [role, index] : stopped->tasks) {
+      ++stopped_;
+      const auto held = std::find_if(holdings.begin(), holdings.end(), [&](const HeldTask& t) {
+        return t.workload == name && t.role == static_cast<std::size_t>(role) && t.index == index;
+      });
+      if (held == holdings.end()) {
+        complain(fmt::format("{}/{}-{} is stopped and does not run", name, role, index));
+        return i + 1;
+      }
+      victims.push_back(*held);
+      holdings.erase(held);
+    }
+  }
+  std::vector<const sched::Started*> moved;
+  const sched::Started* start = nullptr;
+  for (; i < decisions.size() && !start; ++i) {
+    const auto* started = std::get_if<sched::Started>(&decisions[i]);
+    if (!started) {
+      if (std::holds_alternative<sched::Finished>(decisions[i])) continue;
+      break;
+    }
+    if (started->workload == head.claimant) {
+      start = started;
+    } else if (head.cause == sched::StopCause::kMoved &&
+               (unsaid_ || names.contains(scheduler_.workload_name(started->workload)))) {
+      // What moved before it had really started is not stopped.
+      moved.push_back(started);
+    } else {
+      break;
+    }
+  }
+  if (!start) {
+    if ((checks_ & kLoops) != 0) {
+      complain(fmt::format("7.7: {} is stopped for {}, which does not start",
+                           scheduler_.workload_name(head.workload), claimant));
+    }
+    return i;
+  }
+  if ((checks_ & kLoops) != 0) {
+    for (const HeldTask& v : victims) {
+      if (past_.taken.contains({v.workload, v.role, v.index})) {
+        complain(fmt::format("7.7: {}/{}-{} is stopped twice for one event", v.workload, v.role,
+                             v.index));
+      }
+    }
+  }
+  if (head.cause == sched::StopCause::kMoved) {
+    std::set<TaskKey> again;
+    for (const sched::Started* m : moved) {
+      for (const sched::TaskPlacement& t : m->tasks) {
+        again.emplace(scheduler_.workload_name(m->workload), static_cast<std::size_t>(t.role),
+                      t.index);
+      }
+    }
+    for (const HeldTask& v : victims) {
+      if (again.contains({v.workload, v.role, v.index})) continue;
+      complain(fmt::format("7.3: {}/{}-{} is moved for {} and does not run again", v.workload,
+                           v.role, v.index, claimant));
+    }
+  } else {
+    const auto rule =
+        head.cause == sched::StopCause::kReclaimed ? ClaimRule::kReclaim : ClaimRule::kPreempt;
+    Claimant asked{claimant, scheduler_.pool_name(start->pool), {}, {}, false};
+    for (const HeldTask& t : before) {
+      if (t.workload == claimant) asked.running.push_back({t.role, t.index, t.node});
+    }
+    for (const sched::TaskPlacement& t : start->tasks) {
+      asked.tasks.push_back({static_cast<std::size_t>(t.role), t.index, {}});
+    }
+    if ((checks_ & kVictims) != 0) {
+      const std::string wrong = wrong_with(victims, asked, rule, scene(before), known);
+      if (!wrong.empty()) complain(fmt::format("stopped for {}: {}", claimant, wrong));
+    }
+    if ((checks_ & kCheapest) != 0 && known == Known::kAll && asked.tasks.size() <= 8 &&
+        !failed()) {
+      Int128 cost = 0;
+      std::set<std::string> hit;
+      for (const HeldTask& v : victims) {
+        cost += disruption_of(v, scene(before));
+        hit.insert(v.workload);
+      }
+      const auto best = cheapest_victims(asked, rule, scene(before), cost + 1);
+      if (best && (best->cost < cost || best->workloads < hit.size())) {
+        complain(fmt::format(
+            "7.5: stopped for {}: {} workloads at a cost of {}; {} would do, at {}", claimant,
+            hit.size(), static_cast<double>(cost), best->text, static_cast<double>(best->cost)));
+      }
+    }
+  }
+  for (const HeldTask& v : victims) past_.taken.emplace(v.workload, v.role, v.index);
+  // 7.7.b: nor is what was started for it stopped again.
+  for (const sched::TaskPlacement& t : start->tasks)
+    past_.taken.emplace(claimant, static_cast<std::size_t>(t.role), t.index);
+  for (const sched::Started* m : moved) check_start(*m, holdings, true);
+  check_start(*start, holdings, false);
+  // 5.1: what moves may be charged more where it goes; a limit that was kept stays kept.
+  const std::string& pool = scheduler_.pool_name(start->pool);
+  for (const std::string& queue : scheduler_.queue_names()) {
+    if ((checks_ & kGates) == 0) break;
+    const Amounts then = allocated(before, queue, pool, symbols_);
+    for (const auto& [resource, amount] : allocated(holdings, queue, pool, symbols_)) {
+      const Entitlement e = entitlement_of(queue, pool, resource, symbols_);
+      const auto it = then.find(resource);
+      if (e.limit == kUnlimited || amount <= e.limit) continue;
+      if (it != then.end() && amount <= it->second) continue;
+      complain(fmt::format("5.1: what moves for {} takes {} to {} of {}, limit {}", claimant, queue,
+                           amount, resource, e.limit));
+    }
+  }
+  return i;
+}
+
+void Driver::note_started(const sched::Started& started, const Holdings& before, bool moved) {
+  const std::string& name = scheduler_.workload_name(started.workload);
+  const bool ran = std::any_of(before.begin(), before.end(),
+                               [&](const HeldTask& t) { return t.workload == name; });
+  for (const sched::TaskPlacement& t : started.tasks)
+    past_.started[{name, static_cast<std::size_t>(t.role), t.index}] = now_;
+  if (ran || moved) return;
+  const PoolSpec& pool = symbols_.pools.at(scheduler_.pool_name(started.pool));
+  std::int64_t aged = 0;
+  if (const auto view = scheduler_.workload(name); view && pool.aging_interval.ms > 0) {
+    const Duration waited = now_ - view->submitted;
+    aged = std::min<std::int64_t>(pool.aging_max, waited.ms / pool.aging_interval.ms);
+  }
+  past_.run_priority[name] = symbols_.workloads.at(name).priority + aged;
 }
 
 void Driver::advance(Instant to) {
@@ -168,13 +339,15 @@ void Driver::check_queues(const Holdings& holdings, const char* when) {
   }
 }
 
-void Driver::check_start(const sched::Started& started, Holdings& holdings) {
+// `moved`: the tasks ran until this decision (7.3).
+void Driver::check_start(const sched::Started& started, Holdings& holdings, bool moved) {
   const Holdings before = holdings;
+  note_started(started, before, moved);
   for (const sched::TaskPlacement& task : started.tasks) {
     holdings.push_back(held_of(started, task, scheduler_, symbols_));
   }
   if ((checks_ & kGangs) != 0) {
-    check_whole(started);
+    check_whole(started, moved);
     for (const sched::TaskPlacement& task : started.tasks) {
       const NodeSpec& node = symbols_.nodes.at(scheduler_.node_name(task.node));
       if (node.pool == scheduler_.pool_name(started.pool)) continue;
@@ -184,19 +357,21 @@ void Driver::check_start(const sched::Started& started, Holdings& holdings) {
     }
     for (const std::string& wrong : sim::audit_start(started, scheduler_, symbols_)) {
       const bool apart = wrong.find(" domains of ") != std::string::npos;
+      if ((moved || unsaid_) && wrong.find("whose minimum is") != std::string::npos) continue;
       if (apart && displaced_.contains(scheduler_.workload_name(started.workload))) continue;
       complain("6.1, 6.4: " + wrong);
     }
   }
-  if ((checks_ & kGates) != 0) check_gates(started, before, holdings);
+  if ((checks_ & kGates) != 0) check_gates(started, before, holdings, moved);
 }
 
 // I2: a start that is no growth gives every role its minimum; growth comes on top of one.
-void Driver::check_whole(const sched::Started& started) {
+void Driver::check_whole(const sched::Started& started, bool moved) {
   const std::string& name = scheduler_.workload_name(started.workload);
   const WorkloadSpec& spec = symbols_.workloads.at(name);
   if (spec.independent_tasks()) {
-    if (started.tasks.size() != 1) complain(fmt::format("8.2: {} started two at once", name));
+    if (started.tasks.size() != 1 && !moved && !unsaid_)
+      complain(fmt::format("8.2: {} started two at once", name));
     return;
   }
   const auto view = scheduler_.workload(name);
@@ -205,9 +380,9 @@ void Driver::check_whole(const sched::Started& started) {
     // started later in the same call is growth and never hides a minimum that was missed.
     std::int32_t now = 0;
     for (const sched::TaskView& task : view->tasks) now += task.role == spec.roles[r].name ? 1 : 0;
-    const auto done = std::count_if(succeeded_[name].begin(), succeeded_[name].end(),
+    const auto done = std::count_if(past_.succeeded[name].begin(), past_.succeeded[name].end(),
                                     [&](const auto& task) { return task.first == r; });
-    if (now + done < spec.roles[r].min) {
+    if (!moved && now + done < spec.roles[r].min) {
       complain(
           fmt::format("I2: {} started with {} running and {} done of role {}, whose minimum is {}",
                       name, now, done, spec.roles[r].name, spec.roles[r].min));
@@ -220,7 +395,7 @@ void Driver::check_whole(const sched::Started& started) {
       complain(fmt::format("8.1: {} runs {} of role {}, whose count is {}", name, now,
                            spec.roles[r].name, spec.roles[r].count));
     }
-    if (!started.growth && started_of_role > spec.roles[r].min) {
+    if (!started.growth && !moved && !unsaid_ && started_of_role > spec.roles[r].min) {
       complain(fmt::format("8.1: {} starts with {} of role {}, above its minimum of {}", name,
                            started_of_role, spec.roles[r].name, spec.roles[r].min));
     }
@@ -229,7 +404,7 @@ void Driver::check_whole(const sched::Started& started) {
 
 // 5.1 to 5.4 at the moment of the start, for each resource that it asks.
 void Driver::check_gates(const sched::Started& started, const Holdings& before,
-                         const Holdings& after) {
+                         const Holdings& after, bool moved) {
   const std::string& name = scheduler_.workload_name(started.workload);
   const std::string& pool = scheduler_.pool_name(started.pool);
   const WorkloadSpec& spec = symbols_.workloads.at(name);
@@ -237,16 +412,16 @@ void Driver::check_gates(const sched::Started& started, const Holdings& before,
   for (std::size_t i = before.size(); i < after.size(); ++i) {
     for (const auto& [resource, amount] : after[i].charge) asked[resource] += amount;
   }
-  const bool counts = spec.preemptibility == Preemptibility::kNonPreemptible ||
-                      (spec.preemptibility == Preemptibility::kSemiPreemptible && !started.growth &&
-                       !spec.independent_tasks());
+  const bool counts = !moved && (spec.preemptibility == Preemptibility::kNonPreemptible ||
+                                 (spec.preemptibility == Preemptibility::kSemiPreemptible &&
+                                  !started.growth && !spec.independent_tasks()));
   for (const std::string& queue : upward(spec.queue, symbols_)) {
     const Amounts held = allocated(after, queue, pool, symbols_);
     const Amounts fixed = non_preemptible(after, queue, pool, symbols_).least;
     for (const auto& [resource, amount] : asked) {
       if (amount == 0) continue;
       const Entitlement e = entitlement_of(queue, pool, resource, symbols_);
-      if (e.limit != kUnlimited && held.at(resource) > e.limit) {
+      if (!moved && e.limit != kUnlimited && held.at(resource) > e.limit) {
         complain(fmt::format("5.1: {} starts and {} holds {} of {}, limit {}", name, queue,
                              held.at(resource), resource, e.limit));
       }
@@ -257,6 +432,7 @@ void Driver::check_gates(const sched::Started& started, const Holdings& before,
       }
     }
   }
+  if (moved) return;
   if (!windows_open(spec.queue, now_, symbols_)) {
     complain(fmt::format("5.4: {} starts outside the windows of {}", name, spec.queue));
   }
@@ -302,7 +478,7 @@ std::vector<Want> Driver::wants(const std::string& workload) const {
     taken.emplace(task.role, task.index);
     ++runs[task.role];
   }
-  if (const auto it = succeeded_.find(workload); it != succeeded_.end()) {
+  if (const auto it = past_.succeeded.find(workload); it != past_.succeeded.end()) {
     for (const auto& task : it->second) {
       taken.insert(task);
       ++done[task.first];
@@ -356,11 +532,12 @@ void Driver::check_rest() {
              sim::decision_text(more.front(), scheduler_));
     return;
   }
-  if ((checks_ & (kWork | kReasons)) == 0) return;
+  if ((checks_ & (kWork | kReasons | kEntitled)) == 0) return;
   const Holdings holdings = holdings_of(scheduler_, symbols_);
   for (const std::string& name : scheduler_.workload_names()) {
     if (failed()) return;
     if ((checks_ & kWork) != 0) check_work(name, holdings);
+    if ((checks_ & kEntitled) != 0) check_entitled(name, holdings);
     if ((checks_ & kReasons) != 0) check_reasons(name);
   }
 }
@@ -432,6 +609,31 @@ void Driver::check_work(const std::string& workload, const Holdings& holdings) {
       }
       return complain(fmt::format("I5: {} waits in pool {} but fits: {}; the core says: {}",
                                   workload, pool, solution.text, explained->text()));
+    }
+  }
+}
+
+// I6 for one workload: no legal set of victims makes room for what it wants next.
+void Driver::check_entitled(const std::string& workload, const Holdings& holdings) {
+  if (backs_off(workload)) return;
+  const WorkloadSpec& spec = symbols_.workloads.at(workload);
+  if (!windows_open(spec.queue, now_, symbols_)) return;
+  const auto view = scheduler_.workload(workload);
+  const std::vector<std::string> pools =
+      view->running > 0 ? std::vector<std::string>{view->pool} : spec.pools;
+  for (const Want& want : wants(workload)) {
+    if (want.tasks.size() > 8) continue;
+    for (const std::string& pool : pools) {
+      if (!symbols_.pools.contains(pool)) continue;
+      const Claimant claimant{workload, pool, running(workload), want.tasks, want.non_preemptible};
+      for (const ClaimRule rule : {ClaimRule::kReclaim, ClaimRule::kPreempt}) {
+        if (rule == ClaimRule::kReclaim && pool != pools.front()) continue;  // 7.1.d
+        const auto found = cheapest_victims(claimant, rule, scene(holdings));
+        if (!found) continue;
+        return complain(fmt::format("I6: {} waits in pool {} but may {} {}", workload, pool,
+                                    rule == ClaimRule::kReclaim ? "reclaim" : "preempt",
+                                    found->text));
+      }
     }
   }
 }

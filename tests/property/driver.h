@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "claims.h"
 #include "history.h"
 #include "holdings.h"
 #include "sim/scenario/symbols.h"
@@ -26,6 +27,11 @@ enum Check : std::uint32_t {
   kWork = 8,        // I5: at rest nothing that passes the gates fits
   kReasons = 16,    // I9: every "no" has its reason
   kAdmission = 32,  // 10.1: what is refused as impossible is so
+  // With rule 7 on:
+  kVictims = 64,    // I4, 7.1 to 7.4: nobody loses what it may keep
+  kLoops = 128,     // I7: no task is stopped twice for one outside event, none for nobody
+  kCheapest = 256,  // 7.5, on small states
+  kEntitled = 512,  // I6, on small states
 };
 
 // What a workload waits for next: the missing part of its minimum, or one elastic step of a role.
@@ -36,7 +42,7 @@ struct Want {
 
 class Driver {
  public:
-  explicit Driver(std::uint32_t checks);
+  explicit Driver(std::uint32_t checks, bool taking_back = false);
 
   // False if the core turned the event away.
   bool tell(sched::Event event);
@@ -51,6 +57,8 @@ class Driver {
   const History& history() const { return history_; }
   const std::string& decisions() const { return decisions_; }
   const sim::Symbols& symbols() const { return symbols_; }
+  // Tasks stopped by rule 7, in all.
+  std::int64_t stopped() const { return stopped_; }
   sched::Scheduler& scheduler() { return scheduler_; }
   const sched::Scheduler& scheduler() const { return scheduler_; }
 
@@ -65,13 +73,19 @@ class Driver {
   void check_state(const char* when);
   void check_nodes(const Holdings& holdings, const char* when);
   void check_queues(const Holdings& holdings, const char* when);
-  void check_start(const sched::Started& started, Holdings& holdings);
-  void check_whole(const sched::Started& started);
-  void check_gates(const sched::Started& started, const Holdings& before, const Holdings& after);
+  void check_start(const sched::Started& started, Holdings& holdings, bool moved);
+  void check_whole(const sched::Started& started, bool moved);
+  void check_gates(const sched::Started& started, const Holdings& before, const Holdings& after,
+                   bool moved);
+  std::size_t check_claim(const std::vector<sched::Decision>& decisions, std::size_t first,
+                          Holdings& holdings, Known known);
+  void note_started(const sched::Started& started, const Holdings& before, bool moved);
+  Scene scene(const Holdings& holdings) { return {holdings, scheduler_, symbols_, past_, now_}; }
   void check_rest();
   Amounts greatest_charge(const WorkloadSpec& spec, const Want& want,
                           const std::string& pool) const;
   void check_work(const std::string& workload, const Holdings& holdings);
+  void check_entitled(const std::string& workload, const Holdings& holdings);
   void check_reasons(const std::string& workload);
 
   std::uint32_t checks_;
@@ -81,8 +95,10 @@ class Driver {
   History history_;
   std::string decisions_;  // exact_text() of all
   std::string complaint_;
-  std::map<std::string, std::set<std::pair<std::size_t, std::int32_t>>> succeeded_;
+  Past past_;
   std::map<std::string, Instant> retry_at_;
+  std::int64_t stopped_ = 0;
+  bool unsaid_ = false;  // the decision at hand took back starts of its own
   std::set<std::string> displaced_;  // whose node was moved in the topology under them
 };
 

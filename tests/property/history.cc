@@ -10,9 +10,9 @@
 
 namespace fairlead::property {
 
-sched::Scheduler new_scheduler() {
+sched::Scheduler new_scheduler(bool taking_back) {
   sched::SchedulerOptions options;
-  options.reclaim = options.preempt = options.consolidate = false;
+  options.reclaim = options.preempt = options.consolidate = taking_back;
   auto scheduler = sched::Scheduler::create(options);
   FAIRLEAD_CHECK(scheduler.has_value(), "the default options are legal");
   return std::move(*scheduler);
@@ -58,7 +58,8 @@ std::string exact_text(const std::vector<sched::Decision>& decisions,
         text += "\n";
       }
     } else if (const auto* stopped = std::get_if<sched::Stopped>(&decision)) {
-      text += fmt::format("stop {}", static_cast<int>(stopped->cause));
+      text += fmt::format("stop {} {} {}", scheduler.workload_name(stopped->workload),
+                          static_cast<int>(stopped->cause), stopped->text);
       for (const auto& [role, index] : stopped->tasks) text += fmt::format(" {}/{}", role, index);
       text += "\n";
     } else if (const auto* finished = std::get_if<sched::Finished>(&decision)) {
@@ -68,8 +69,8 @@ std::string exact_text(const std::vector<sched::Decision>& decisions,
   return text;
 }
 
-Replayed replay(const History& history) {
-  Replayed out{new_scheduler(), {}};
+Replayed replay(const History& history, bool taking_back) {
+  Replayed out{new_scheduler(taking_back), {}};
   for (const Moment& moment : history) {
     if (moment.event) {
       const auto applied = out.scheduler.apply(moment.at, *moment.event);

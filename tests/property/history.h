@@ -30,8 +30,9 @@ struct Replayed {
   sched::Scheduler scheduler;
   std::string decisions;
 };
-Replayed replay(const History& history);
+Replayed replay(const History& history, bool taking_back = false);
 
-sched::Scheduler new_scheduler();
+// With or without rule 7.
+sched::Scheduler new_scheduler(bool taking_back = false);
 
 }  // namespace fairlead::property

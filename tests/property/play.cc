@@ -53,8 +53,8 @@ const T* one_of(const std::vector<T>& list, Choices& c) {
 
 }  // namespace
 
-Play::Play(const Recipe& recipe, std::uint32_t checks)
-    : recipe_(recipe), setting_(setting_of(recipe.cluster)), driver_(checks) {}
+Play::Play(const Recipe& recipe, std::uint32_t checks, bool taking_back)
+    : recipe_(recipe), setting_(setting_of(recipe.cluster)), driver_(checks, taking_back) {}
 
 void Play::run() {
   build();

@@ -12,7 +12,7 @@ namespace fairlead::property {
 
 class Play {
  public:
-  Play(const Recipe& recipe, std::uint32_t checks);
+  Play(const Recipe& recipe, std::uint32_t checks, bool taking_back = false);
 
   // To the end, or to the first complaint.
   void run();

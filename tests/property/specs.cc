@@ -225,6 +225,11 @@ QueueSpec queue_changed(const Genes& genes, std::size_t from, const Setting& set
   const std::int32_t opens = c.of({480, 0, 1'440});
   if (c.chance(60)) queue.windows.push_back(TimeWindow{opens, opens + 600});
   for (const PoolSpec& pool : setting.pools) queue.pools[pool.name] = entitlements_of(c);
+  const Duration kept = c.of({minutes(1), minutes(5), hours(1), Duration{0}});
+  queue.reclaim_min_runtime.reset();
+  queue.preempt_min_runtime.reset();
+  if (c.chance(150)) queue.reclaim_min_runtime = kept;
+  if (c.chance(150)) queue.preempt_min_runtime = kept;
   return queue;
 }
 

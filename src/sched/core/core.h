@@ -50,8 +50,9 @@ struct PoolCore {
   std::uint64_t claims_version = 0;
   std::uint64_t claims_seen = UINT64_MAX;  // when all claims were looked at
   std::vector<BucketId> fresh_claims;      // what came up since
-  std::int64_t takeable_gpu = 0;           // at most, of all queues
+  std::int64_t takeable_gpu = 0;           // at most, of all losers
   Instant unprotected_at = kNever;
+  std::uint64_t spared_in = 0;  // outside event after which a claim met what 7.7 spares; 0: none
   std::vector<QueueId> losers;  // queues that may lose something to others
   // What claims turn to, while claims are looked at: that of all losers, and by queue its own.
   struct Herd {
@@ -162,6 +163,7 @@ class Core {
   void finish(WorkloadId id, bool succeeded);
   void remove_workload(WorkloadId id);
   TaskSlot& task_slot(WorkloadRecord& w, std::int32_t role, std::int32_t index);
+  static const TaskSlot& task_slot(const WorkloadRecord& w, const TaskRef& task);
 
   // wants.cc
   void refresh_wants(WorkloadId id);
@@ -201,7 +203,7 @@ class Core {
   bool within_gates(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
                     const GangRequest& request, const std::vector<TaskPlacement>& tasks);
 
-  bool serve_all();
+  void serve_all();
   bool claim_all();
 
   // take_back.cc
@@ -221,8 +223,10 @@ class Core {
   Standing standing(PoolCore& pool, QueueId queue);
   bool within_non_preemptible_quota(const PoolCore& pool, QueueId queue,
                                     const ResourceVector& demand, bool non_preemptible) const;
-  bool free_in_all(const PoolCore& pool, const ResourceVector& demand) const;
-  bool may_move(const PoolCore& pool, RequirementId id, const ResourceVector& demand);
+  bool free_in_all(const PoolCore& pool, const Requirement& requirement) const;
+  std::vector<WorkloadId> claimants(const PoolCore& pool, const Bucket& bucket) const;
+  std::int64_t claim_priority(const PoolCore& pool, const Head& head) const;
+  bool may_move(const PoolCore& pool, RequirementId id);
   bool runs_below(PoolId pool, QueueId queue, std::int64_t priority) const;
   std::int64_t takeable_gpu(PoolId pool, QueueId queue) const;
   bool one_to_one(const PoolCore& pool) const;
@@ -232,6 +236,7 @@ class Core {
   Taker* taker(PoolCore& pool, TakeBack rule, QueueId queue, const GangRequest& request,
                PoolCore::Herd& own);
   Attempt take_back(PoolCore& pool, BucketId bucket, WorkloadId id);
+  Attempt claim_in(PoolCore& pool, BucketId bucket, WorkloadId id);
   std::string eviction_text(const PoolCore& pool, TakeBack rule, const WorkloadRecord& victim,
                             const WorkloadRecord& claimant) const;
   bool unsay_start(const TaskRef& task);
@@ -270,12 +275,13 @@ class Core {
   std::int64_t placements_ = 0;
   std::int64_t attempts_ = 0;
   std::vector<bool> done_;               // pools that had their pass in this decision, by PoolId
-  std::uint64_t outside_events_ = 0;     // that were applied
+  std::uint64_t outside_events_ = 1;     // that were applied, and one
   bool some_min_runtime_ = false;        // some queue protects what started lately (7.4)
   std::vector<QueueId> lost_something_;  // queues that the last served claim took from
   std::int64_t claims_ = 0;              // searches for victims
   std::int64_t served_claims_ = 0;       // that found them
   std::int64_t evictions_ = 0;           // workloads stopped, whole or in part
+  std::int64_t unsaid_ = 0;              // tasks that started and were taken in one decision
 };
 
 }  // namespace fairlead::sched

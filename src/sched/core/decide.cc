@@ -17,7 +17,10 @@ void Core::wake() {
   }
   if (now_ == last_decided_) return;
   for (auto& pool : pools_) {
-    if (gates_follow_time_) pool->full_pass = true;
+    if (gates_follow_time_) {
+      pool->full_pass = true;
+      ++pool->claims_version;
+    }
     if (pool->state().spec.k_value_milli > 0) pool->share_dirty = true;
     rekey_aged(pool->state().id);
   }
@@ -36,11 +39,13 @@ void Core::divide(PoolCore& pool) {
   }
   const bool changed = queues_.divide(pool.state().id, pool.state().capacity,
                                       pool.state().spec.k_value_milli, usage);
-  if (changed) ++pool.claims_version;
+  if (!changed) return;
+  ++pool.claims_version;
+  pool.claims_due = true;
 }
 
-// Starts what fits into free room. True: claims are to be looked at.
-bool Core::serve_all() {
+// Starts what fits into free room.
+void Core::serve_all() {
   // Beyond some number of fresh buckets a pass over all costs less than one over them.
   constexpr std::size_t kMostFresh = 64;
   struct Turn {
@@ -51,7 +56,6 @@ bool Core::serve_all() {
   // 6.1.a: a pool comes after those that its workloads would rather have. Where these orders run in
   // a circle, what was held back by that is tried at the end.
   std::vector<Turn> again;
-  bool any = false;
   done_.assign(pools_.size(), false);
   for (const PoolId id : pending_.pool_order(pools_.size())) {
     PoolCore& pool = *pools_[id.index()];
@@ -59,22 +63,16 @@ bool Core::serve_all() {
     if (pool.full_pass || turn.fresh.size() > kMostFresh) turn.scope = Pass::Scope::kAll;
     pool.full_pass = false;
     if (turn.scope == Pass::Scope::kAll || !turn.fresh.empty()) {
-      any = true;
       pool.claims_due = true;
       pool.fresh_claims.insert(pool.fresh_claims.end(), turn.fresh.begin(), turn.fresh.end());
       ensure_ordered(pool);
       if (pass_->run(pool, turn.scope, Pass::Claims::kNo, turn.fresh, done_))
         again.push_back(std::move(turn));
     }
-    if (pool.unprotected_at <= now_) {
-      ++pool.claims_version;
-      pool.claims_due = any = true;
-    }
     done_[id.index()] = true;
   }
   for (const Turn& turn : again)
     pass_->run(*pools_[turn.pool.index()], turn.scope, Pass::Claims::kNo, turn.fresh, done_);
-  return any;
 }
 
 // Takes back what blocked workloads are entitled to (7). True if something was.
@@ -83,14 +81,20 @@ bool Core::claim_all() {
   if (!options_.reclaim && !options_.preempt && !options_.consolidate) return false;
   for (const PoolId id : pending_.pool_order(pools_.size())) {
     PoolCore& pool = *pools_[id.index()];
-    if (!std::exchange(pool.claims_due, false)) continue;
-    pool.unprotected_at = kNever;
+    if (pool.unprotected_at <= now_ || (pool.spared_in != 0 && pool.spared_in != outside_events_)) {
+      ++pool.claims_version;
+      pool.claims_due = true;
+      pool.unprotected_at = kNever;
+      pool.spared_in = 0;
+    }
+    if (!pool.claims_due && !pool.share_dirty) continue;
     if (pending_.requirements_in(id).empty()) continue;
     ensure_ordered(pool);
     divide(pool);
+    pool.claims_due = false;
     pool.losers = losers(pool);
     pool.takeable_gpu = 0;
-    for (const QueueId root : queues_.roots()) pool.takeable_gpu += takeable_gpu(id, root);
+    for (const QueueId q : pool.losers) pool.takeable_gpu += takeable_gpu(id, q);
     // What was in vain before stays so while nothing changed that could serve it.
     const bool same = pool.claims_version == pool.claims_seen;
     const auto fresh = std::exchange(pool.fresh_claims, {});
@@ -107,10 +111,11 @@ std::vector<Decision> Core::decide(Instant now) {
   FAIRLEAD_CHECK(now >= now_, "time does not go back");
   now_ = now;
   wake();
-  pass_->begin();
   // What is taken back may leave room for others, and those it was taken from wait again.
-  while (serve_all() && claim_all()) {
-  }
+  do {
+    pass_->begin();
+    serve_all();
+  } while (claim_all());
   last_decided_ = now_;
   retire_classes();
   return std::exchange(decisions_, {});

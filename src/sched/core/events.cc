@@ -38,8 +38,9 @@ Core::~Core() = default;
 Result<void> Core::apply(Instant now, const Event& event) {
   FAIRLEAD_CHECK(now >= now_, "time does not go back");
   now_ = now;
-  ++outside_events_;
   Result<void> result = std::visit([this](const auto& e) { return on(e); }, event);
+  // 7.7: that time passes is nothing from outside.
+  if (result && !std::holds_alternative<TimePassed>(event)) ++outside_events_;
   retire_classes();
   return result;
 }
@@ -473,10 +474,16 @@ Result<void> Core::on(const WorkloadChanged& e) {
       });
     }
     if (preemptible > 0) count_preemptible(w, -preemptible);
+    w.run_priority += *e.priority - w.priority;
     w.priority = *e.priority;
     if (preemptible > 0) count_preemptible(w, preemptible);
   }
   if (e.order_key) w.order_key = *e.order_key;
+  // What may be taken of it, or by it, is another question now.
+  for (auto& pool : pools_) {
+    ++pool->claims_version;
+    pool->claims_due = true;
+  }
   const ShapeId old = std::exchange(w.shape, shapes_.acquire(spec));
   // 8.1: a lowered count gives back the highest task numbers.
   Stopped stopped{id, StopCause::kShrunk, {}, {}, {}};

@@ -77,7 +77,8 @@ bool Pass::held_back(RequirementId id) {
 bool Pass::can_start(QueueId leaf, const Head& head) {
   if (!is_open(head.requirement)) return false;
   const Open& requirement = open_[head.requirement.index()];
-  if (any_shut_ && core_.pending_.bucket(head.bucket).shut_in == decision_) return false;
+  if (any_shut_ && !claims_ && core_.pending_.bucket(head.bucket).shut_in == decision_)
+    return false;
   if (requirement.later_choice && held_back(head.requirement)) {
     held_back_ = true;
     return false;
@@ -89,17 +90,20 @@ bool Pass::can_start(QueueId leaf, const Head& head) {
 
 // What is cheap to know comes first: most heads have no claim.
 bool Pass::may_claim(QueueId leaf, const Head& head) {
+  // What was taken withdrew what its workload waited for: such a head is settled anew.
+  const Bucket& bucket = core_.pending_.bucket(head.bucket);
+  if (bucket.entries.empty() || *bucket.entries.begin() != head.key) return false;
   const Open& requirement = open_[head.requirement.index()];
   Place& p = place(leaf);
   if (!p.standing) p.standing = core_.standing(*pool_, leaf);
   if (!p.standing->gates_open) return false;
-  const bool chance =
-      requirement.chances.movable ||
-      core_.workloads_.get(head.key.workload).priority > p.standing->lowest_priority ||
-      (requirement.chances.reclaimable &&
-       requirement.demand[kGpuResource] <= p.standing->gpu_below_share);
+  // In a later pool of its list its demand is not in the shares yet (7.1.d).
+  const bool chance = requirement.chances.movable ||
+                      core_.claim_priority(*pool_, head) > p.standing->lowest_priority ||
+                      (requirement.later_choice && core_.options_.reclaim) ||
+                      (requirement.chances.reclaimable &&
+                       requirement.demand[kGpuResource] <= p.standing->gpu_below_share);
   if (!chance) return false;
-  const Bucket& bucket = core_.pending_.bucket(head.bucket);
   if (bucket.claimed_at == pool_->claims_version) return false;
   // Where many claims fail, those that failed before wait for their turn.
   if (failed_claims_ >= kMostFailedClaims && bucket.claimed_at != UINT64_MAX &&
@@ -315,16 +319,24 @@ bool Pass::run(PoolCore& pool, Scope scope, Claims claims, const std::vector<Buc
     QueueId leaf = *roots_.begin();
     while (!place(leaf).children.empty()) leaf = *place(leaf).children.begin();
     const Head head = *place(leaf).head;
-    asked.clear();
-    for (const Entry& entry : core_.workloads_.get(head.key.workload).entries)
-      asked.push_back(entry.requirement);
+    const auto note_asked = [&](WorkloadId id) {
+      asked.clear();
+      for (const Entry& entry : core_.workloads_.get(id).entries)
+        asked.push_back(entry.requirement);
+    };
+    note_asked(head.key.workload);
     moved_.push_back(leaf);
     auto outcome = core_.attempt(pool, head.bucket, head.key.workload);
     if (claims_ && outcome != Core::Attempt::kStarted) {
-      outcome = core_.take_back(pool, head.bucket, head.key.workload);
+      for (const WorkloadId id : core_.claimants(pool, core_.pending_.bucket(head.bucket))) {
+        note_asked(id);
+        outcome = core_.take_back(pool, head.bucket, id);
+        if (outcome == Core::Attempt::kStarted) break;
+      }
       if (outcome != Core::Attempt::kStarted) {
         core_.pending_.bucket(head.bucket).claimed_at = pool.claims_version;
         ++failed_claims_;
+        continue;
       }
     }
     switch (outcome) {

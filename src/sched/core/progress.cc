@@ -146,8 +146,10 @@ void Core::stop_task(WorkloadId id, std::int32_t role, std::int32_t index, TaskS
   ++pool.claims_version;
   pool.full_pass = true;  // gates may have opened
   pool.share_dirty = true;
+  const std::uint64_t taken_in = slot.taken_in;
   slot = TaskSlot{};
   slot.state = then;
+  slot.taken_in = taken_in;
   RoleProgress& progress = w.roles[static_cast<std::size_t>(role)];
   --progress.running;
   if (then == TaskState::kSucceeded) ++progress.succeeded;

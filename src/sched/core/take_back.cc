@@ -44,8 +44,7 @@ bool Core::runs_below(PoolId pool, QueueId queue, std::int64_t priority) const {
 Core::Chances Core::chances(const PoolCore& pool, RequirementId id) {
   Chances out;
   Requirement& requirement = pending_.requirement(id);
-  const ResourceVector& demand = demand_in(requirement, pool.state().id);
-  out.movable = may_move(pool, id, demand);
+  out.movable = may_move(pool, id);
   if (!options_.reclaim || pool.losers.empty()) return out;
   std::int64_t need = 0;
   for (const auto& [task_class, tasks] : requirement.needs) {
@@ -89,17 +88,43 @@ bool Core::within_non_preemptible_quota(const PoolCore& pool, QueueId queue,
 }
 
 // 7.3: the pool as a whole has that much free, and no search was in vain just now.
-bool Core::may_move(const PoolCore& pool, RequirementId id, const ResourceVector& demand) {
-  return options_.consolidate && free_in_all(pool, demand) &&
+bool Core::may_move(const PoolCore& pool, RequirementId id) {
+  return options_.consolidate && free_in_all(pool, pending_.requirement(id)) &&
          pending_.requirement(id).in(pool.state().id).no_move_before <= now_;
 }
 
-// Whether the pool as a whole has that much free: then it is only scattered (7.3).
-bool Core::free_in_all(const PoolCore& pool, const ResourceVector& demand) const {
+// The bucket's head, and where waiting ages those behind it that have a higher priority of their
+// own: with that they claim (7.2.a). Ascending by it.
+std::vector<WorkloadId> Core::claimants(const PoolCore& pool, const Bucket& bucket) const {
+  const auto& entries = bucket.entries;
+  std::vector<WorkloadId> out{entries.begin()->workload};
+  if (pool.state().spec.aging_interval.ms == 0) return out;
+  for (const EntryKey& key : entries) {
+    if (workloads_.get(key.workload).priority > workloads_.get(out.back()).priority)
+      out.push_back(key.workload);
+  }
+  return out;
+}
+
+// The highest priority with which one of the bucket claims.
+std::int64_t Core::claim_priority(const PoolCore& pool, const Head& head) const {
+  if (pool.state().spec.aging_interval.ms == 0) return workloads_.get(head.key.workload).priority;
+  return workloads_.get(claimants(pool, pending_.bucket(head.bucket)).back()).priority;
+}
+
+// Whether the pool as a whole has the GPUs free: then they are only scattered (7.3).
+bool Core::free_in_all(const PoolCore& pool, const Requirement& requirement) const {
   const PoolSpec& spec = pool.state().spec;
   if (!spec.consolidate || spec.gpu_strategy == Strategy::kSpread) return false;
-  return demand[kGpuResource] > 0 && pool.state().free_milli(pool.state().all()) > 0 &&
-         pool.state().free_milli(pool.state().all()) >= demand[kGpuResource];
+  std::int64_t milli = 0;  // of devices, whatever they count for a queue (2.7)
+  bool any = false;
+  for (const auto& [task_class, tasks] : requirement.needs) {
+    const TaskClass& task = classes_.get(task_class);
+    milli += tasks * task.milli * task.gpu_count;
+    any = any || task.needs_gpu();
+  }
+  const std::int64_t free = pool.state().free_milli(pool.state().all());
+  return any && free > 0 && free >= milli;
 }
 
 // Whether queues are charged for devices what devices give (2.7).
@@ -218,7 +243,31 @@ Taker* Core::taker(PoolCore& pool, TakeBack rule, QueueId queue, const GangReque
   return own.taker.get();
 }
 
+// 7.1.d: in a later pool of its list a workload claims as if its demand counted there.
 Core::Attempt Core::take_back(PoolCore& pool, BucketId bucket_id, WorkloadId id) {
+  const Bucket& bucket = pending_.bucket(bucket_id);
+  Requirement& requirement = pending_.requirement(bucket.requirement);
+  if (requirement.in(bucket.pool).stage == 0) return claim_in(pool, bucket_id, id);
+  const ResourceVector demand = demand_in(requirement, bucket.pool);
+  const PoolId pool_id = bucket.pool;
+  const QueueId queue = bucket.queue;
+  const auto count = [&](std::int64_t times) {
+    const auto [version, due] = std::pair(pool.claims_version, pool.claims_due);
+    queues_.demand(pool_id, queue, demand, times);
+    pool.share_dirty = true;
+    divide(pool);
+    pool.claims_version = version;
+    pool.claims_due = due;
+    pool.losers = losers(pool);
+    pool.of_losers = {};
+  };
+  count(1);
+  const Attempt outcome = claim_in(pool, bucket_id, id);
+  count(-1);
+  return outcome;
+}
+
+Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) {
   ++claims_;
   const Bucket& bucket = pending_.bucket(bucket_id);
   Requirement& requirement = pending_.requirement(bucket.requirement);
@@ -238,11 +287,13 @@ Core::Attempt Core::take_back(PoolCore& pool, BucketId bucket_id, WorkloadId id)
   claim.priority = w.priority;
   claim.request = &request;
   for (QueueId q = queue; q.valid(); q = queues_.get(q).parent) {
+    ResourceSet reached;
     for (std::size_t r = 0; r < demand.size(); ++r) {
       const Entitlement& e = queues_.entitlement(pool_id, q, r);
       const std::int64_t with = queues_.ledger(pool_id, q).allocated[r] + demand[r];
-      if (demand[r] > 0 && e.limit != kUnlimited && with > e.limit) claim.behind_gates.add(r);
+      if (demand[r] > 0 && e.limit != kUnlimited && with > e.limit) reached.add(r);
     }
+    if (!reached.empty()) claim.behind_gates.emplace_back(q, reached);
   }
   const SlotRange range = request.range;
   claim.place = [&] {
@@ -260,6 +311,15 @@ Core::Attempt Core::take_back(PoolCore& pool, BucketId bucket_id, WorkloadId id)
   claim.release = [&](const std::vector<TaskPlacement>& tasks) {
     GangPlacer::release(*pool.placement, request, tasks);
   };
+  claim.charge = [&](WorkloadId whose, const std::vector<TaskPlacement>& tasks) {
+    ResourceVector sum;
+    const Shape& shape = shapes_.get(workloads_.get(whose).shape);
+    for (const TaskPlacement& t : tasks) {
+      const TaskClass& task = classes_.get(shape.classes[static_cast<std::size_t>(t.role)]);
+      sum.add(amounts(task, gpu_charge(pool, task, t)));
+    }
+    return sum;
+  };
   const ShareGuard guard(queues_, pool_id, queue, demand);
   claim.may_lose = [&](QueueId q) {
     const QueueLedger& ledger = queues_.ledger(pool_id, q);
@@ -271,12 +331,12 @@ Core::Attempt Core::take_back(PoolCore& pool, BucketId bucket_id, WorkloadId id)
       least.at(r) = unit;
       ResourceSet alone;
       alone.add(r);
-      if (guard.may_lose(q, least, alone)) return true;
+      if (guard.reaches(q, least, alone) && guard.keeps(q, least, alone)) return true;
     }
     return false;
   };
   std::vector<TakeBack> rules;
-  const bool scattered = claim.behind_gates.empty() && may_move(pool, bucket.requirement, demand);
+  const bool scattered = claim.behind_gates.empty() && may_move(pool, bucket.requirement);
   if (scattered) rules.push_back(TakeBack::kConsolidate);
   if (options_.reclaim && guard.entitled() && !surely_too_little(pool, queue, request))
     rules.push_back(TakeBack::kReclaim);
@@ -284,7 +344,11 @@ Core::Attempt Core::take_back(PoolCore& pool, BucketId bucket_id, WorkloadId id)
   for (const TakeBack rule : rules) {
     const auto untouchable = [&](const VictimUnit& unit) {
       const WorkloadRecord& victim = workloads_.get(unit.workload);
-      if (victim.evicted_in == outside_events_ || !victim.alive || victim.running == 0) return true;
+      for (const TaskRef& t : unit.tasks) {
+        if (task_slot(victim, t).taken_in != outside_events_) continue;
+        pool.spared_in = outside_events_;
+        return true;
+      }
       if (!some_min_runtime_) return false;
       Duration kept = protected_for(unit.queue, &QueueSpec::preempt_min_runtime);
       if (rule != TakeBack::kPreempt) {
@@ -336,12 +400,14 @@ std::string Core::eviction_text(const PoolCore& pool, TakeBack rule, const Workl
   return "moved to make room for " + claimant.name + " in one piece";
 }
 
+const TaskSlot& Core::task_slot(const WorkloadRecord& w, const TaskRef& task) {
+  return w.roles[static_cast<std::size_t>(task.role)].tasks[static_cast<std::size_t>(task.index)];
+}
+
 // A task that started in this very decision did not start: true if it is so.
 bool Core::unsay_start(const TaskRef& task) {
   const WorkloadRecord& w = workloads_.get(task.workload);
-  const TaskSlot& slot =
-      w.roles[static_cast<std::size_t>(task.role)].tasks[static_cast<std::size_t>(task.index)];
-  if (slot.started != now_) return false;
+  if (task_slot(w, task).started != now_) return false;
   for (auto it = decisions_.rbegin(); it != decisions_.rend(); ++it) {
     auto* started = std::get_if<Started>(&*it);
     if (!started || started->workload != task.workload) continue;
@@ -369,6 +435,7 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
   for (const TaskRef& t : outcome.victims) {
     if (position.try_emplace(t.workload, victims.size()).second) victims.push_back(t.workload);
   }
+  std::map<WorkloadId, std::int32_t> run_priority;
   std::vector<Stopped> stops;
   for (const WorkloadId v : victims) {
     stops.push_back({v,
@@ -376,12 +443,17 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
                      {},
                      claimant,
                      eviction_text(pool, rule, workloads_.get(v), workloads_.get(claimant))});
+    run_priority[v] = workloads_.get(v).run_priority;
     withdraw_wants(v);
     lost_something_.push_back(workloads_.get(v).queue);
   }
   for (const TaskRef& t : outcome.victims) {
     const auto at = std::find(victims.begin(), victims.end(), t.workload) - victims.begin();
-    if (!unsay_start(t)) stops[static_cast<std::size_t>(at)].tasks.emplace_back(t.role, t.index);
+    if (unsay_start(t)) {
+      ++unsaid_;
+    } else {
+      stops[static_cast<std::size_t>(at)].tasks.emplace_back(t.role, t.index);
+    }
     stop_task(t.workload, t.role, t.index, TaskState::kPending);
   }
   for (Stopped& stop : stops) {
@@ -389,6 +461,11 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
     ++evictions_;
     decisions_.emplace_back(std::move(stop));
   }
+  // 7.7: what was taken, and what it was taken for, rests until something happens outside.
+  const auto touch = [this](WorkloadId id, std::int32_t role, std::int32_t index) {
+    task_slot(workloads_.get(id), role, index).taken_in = outside_events_;
+  };
+  for (const TaskRef& t : outcome.victims) touch(t.workload, t.role, t.index);
   withdraw_wants(claimant);
   const auto class_of = [&](WorkloadId id, std::int32_t role) -> const TaskClass& {
     return classes_.get(
@@ -397,23 +474,30 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
   Started started{claimant, pool_id, growth, outcome.tasks};
   for (TaskPlacement& t : outcome.tasks) {
     pool.state().take(t.node, t, class_of(claimant, t.role));
+    touch(claimant, t.role, t.index);
     start_task(claimant, pool_id, std::move(t), non_preemptible);
   }
   std::vector<Started> moved;
   for (auto& move : outcome.moves) {
     moved.push_back({move.workload, pool_id, false, move.tasks});
+    const std::int32_t priority = run_priority[move.workload];
     for (TaskPlacement& t : move.tasks) {
       pool.state().take(t.node, t, class_of(move.workload, t.role));
       start_task(move.workload, pool_id, std::move(t), false);
     }
+    workloads_.get(move.workload).run_priority = priority;  // it goes on as what it was
   }
   for (const WorkloadId v : victims) {
-    workloads_.get(v).evicted_in = outside_events_;
     after_change(v);
   }
   refresh_wants(claimant);
   for (Started& m : moved) decisions_.emplace_back(std::move(m));
   decisions_.emplace_back(std::move(started));
+  for (const WorkloadId v : victims) {
+    if (pool.of_losers.victims) pool.of_losers.victims->changed(v);
+    const auto own = pool.of_queue.find(workloads_.get(v).queue);
+    if (own != pool.of_queue.end()) own->second.victims->changed(v);
+  }
   ++served_claims_;
 }
 

@@ -172,8 +172,9 @@ std::vector<std::pair<std::string, std::int64_t>> Core::counters() const {
           {"claims", claims_},
           {"claims_served", served_claims_},
           {"class_indices", static_cast<std::int64_t>(indices)},
-          {"evictions", evictions_},
+          {"workloads_hit", evictions_},
           {"node_evaluations", evaluations},
+          {"starts_unsaid", unsaid_},
           {"shapes", static_cast<std::int64_t>(shapes_.size())},
           {"task_classes", static_cast<std::int64_t>(classes_.size())},
           {"tasks_started", placements_}};

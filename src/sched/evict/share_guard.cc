@@ -36,21 +36,45 @@ QueueId ShareGuard::compared(QueueId victim) const {
   return below;
 }
 
-bool ShareGuard::may_lose(QueueId victim, const ResourceVector& amounts,
-                          ResourceSet lacking) const {
+bool ShareGuard::reaches(QueueId victim, const ResourceVector& amounts, ResourceSet lacking) const {
   if (path_.empty() || victim == path_.front()) return false;
   QueueId below;
   if (meeting(victim, below) >= reach_) return false;
   for (QueueId q = victim;; q = tree_.get(q).parent) {
-    const QueueLedger& ledger = tree_.ledger(pool_, q);
     bool through_one = false;
-    for (std::size_t r = 0; r < amounts.size(); ++r) {
-      if (amounts[r] == 0 || !lacking.has(r)) continue;
-      if (tree_.entitlement(pool_, q, r).quota == kUnlimited) continue;
-      if (ledger.allocated[r] - amounts[r] < ledger.fair_share[r]) return false;
-      through_one = true;
+    for (std::size_t r = 0; r < amounts.size() && !through_one; ++r) {
+      through_one =
+          amounts[r] > 0 && lacking.has(r) && tree_.entitlement(pool_, q, r).quota != kUnlimited;
     }
     if (!through_one) return false;
+    if (q == below) return true;
+  }
+}
+
+bool ShareGuard::keeps(QueueId victim, const ResourceVector& amounts, ResourceSet resources) const {
+  QueueId below;
+  meeting(victim, below);
+  for (QueueId q = victim;; q = tree_.get(q).parent) {
+    const QueueLedger& ledger = tree_.ledger(pool_, q);
+    for (std::size_t r = 0; r < amounts.size(); ++r) {
+      if (amounts[r] == 0 || !resources.has(r)) continue;
+      if (tree_.entitlement(pool_, q, r).quota == kUnlimited) continue;
+      if (ledger.allocated[r] - amounts[r] < ledger.fair_share[r]) return false;
+    }
+    if (q == below) return true;
+  }
+}
+
+bool ShareGuard::kept(QueueId victim, const ResourceVector& amounts, ResourceSet resources) const {
+  QueueId below;
+  meeting(victim, below);
+  for (QueueId q = victim;; q = tree_.get(q).parent) {
+    const QueueLedger& ledger = tree_.ledger(pool_, q);
+    for (std::size_t r = 0; r < amounts.size(); ++r) {
+      if (amounts[r] == 0 || !resources.has(r)) continue;
+      if (tree_.entitlement(pool_, q, r).quota == kUnlimited) continue;
+      if (ledger.allocated[r] < ledger.fair_share[r]) return false;
+    }
     if (q == below) return true;
   }
 }

@@ -4,7 +4,7 @@
 // its fair share in every resource asked. It is compared with a victim at the children of their
 // lowest common ancestor, and at every level below; a queue may lose a resource that the claimant
 // lacks as long as it keeps its fair share of it. A queue whose quota of a resource is unlimited is
-// never above its share of it.
+// never above its share of it (7.1.b).
 //
 // Cost: O(depth × resources) per question.
 #pragma once
@@ -23,6 +23,7 @@ class ResourceSet {
   void add(ResourceSet other) { bits_ |= other.bits_; }
   bool has(std::size_t resource) const { return resource < 64 && (bits_ >> resource & 1) != 0; }
   bool empty() const { return bits_ == 0; }
+  friend bool operator==(ResourceSet, ResourceSet) = default;
 
  private:
   std::uint64_t bits_ = 0;
@@ -34,8 +35,14 @@ class ShareGuard {
 
   // Whether there is a queue that it may claim from, as far as its own share goes.
   bool entitled() const { return reach_ > 0; }
-  // As the ledgers stand: what is chosen to go is taken off them before the next question.
-  bool may_lose(QueueId victim, const ResourceVector& amounts, ResourceSet lacking) const;
+  // Whether the victim is compared where the claimant is entitled, and `amounts` give something of
+  // what is lacking that is not all its queues' own.
+  bool reaches(QueueId victim, const ResourceVector& amounts, ResourceSet lacking) const;
+  // Whether the victim's queues keep their shares of the resources that it gives. As the ledgers
+  // stand: what is chosen to go is taken off them before the next question.
+  bool keeps(QueueId victim, const ResourceVector& amounts, ResourceSet resources) const;
+  // The same of what is taken off the ledgers already.
+  bool kept(QueueId victim, const ResourceVector& amounts, ResourceSet resources) const;
 
   // The victim's ancestor, or itself, that lies just below the lowest common ancestor.
   QueueId compared(QueueId victim) const;

@@ -40,8 +40,10 @@ ResourceSet Taker::lacking_on(std::uint32_t slot) {
     if (static_filter(task, node) != Filter::kFits) continue;
     const std::int32_t slots = room_fit(task, node.free).slots;
     if (task.needs_gpu() && slots_by_devices(task, node.free) <= slots) out.add(kGpuResource);
+    if (node.free.cpu < (slots + 1) * task.cpu) out.add(kCpuResource);
     // Cores may be free, but not where they have to be.
-    if (node.free.cpu < (slots + 1) * task.cpu || task.numa_required) out.add(kCpuResource);
+    if (task.numa_required && task.needs_gpu() && slots_by_devices(task, node.free) > slots)
+      out.add(kCpuResource);
     if (node.free.memory < (slots + 1) * task.memory) out.add(kMemoryResource);
     for (const auto& [resource, amount] : task.extended) {
       if (node.free.extended_free(resource) < (slots + 1) * amount) out.add(resource);
@@ -71,7 +73,7 @@ bool Taker::legal(Id id) {
 
 bool Taker::find_out(Id id, ResourceSet& lacking) {
   const VictimUnit& unit = victims_.unit(id);
-  if (unit.workload == claim_->workload || (*untouchable_)(unit)) return false;
+  if (unit.gone || unit.workload == claim_->workload || (*untouchable_)(unit)) return false;
   if (rule_ == TakeBack::kPreempt &&
       (unit.queue != claim_->queue || unit.priority >= claim_->priority)) {
     return false;
@@ -80,14 +82,19 @@ bool Taker::find_out(Id id, ResourceSet& lacking) {
     const NodeState& node = pool_.state.node_at(slot);
     if (node.usable()) lacking.add(lacking_on(slot));
   }
-  lacking.add(claim_->behind_gates);
+  for (const auto& [limited, resources] : claim_->behind_gates) {
+    for (QueueId q = unit.queue; q.valid(); q = queues_.get(q).parent) {
+      if (q == limited) lacking.add(resources);
+    }
+  }
   bool useful = false;
   for (std::size_t r = 0; r < unit.amounts.size(); ++r)
     useful = useful || (unit.amounts[r] > 0 && lacking.has(r));
   if (!useful) return false;
   switch (rule_) {
     case TakeBack::kReclaim:
-      return guard_->may_lose(unit.queue, unit.amounts, lacking);
+      return guard_->reaches(unit.queue, unit.amounts, lacking) &&
+             guard_->keeps(unit.queue, unit.amounts, lacking);
     case TakeBack::kPreempt:
       return true;
     case TakeBack::kConsolidate: {
@@ -115,16 +122,32 @@ bool Taker::may_add(Id id) {
   const VictimUnit& unit = victims_.unit(id);
   if (!unit.whole) {
     if (off_.count(unit.tasks.front()) > 0 ||
-        spares_left_[static_cast<std::size_t>(unit.spare)] == 0)
+        spares_left_[static_cast<std::size_t>(unit.spare)] < std::ssize(unit.tasks)) {
       return false;
+    }
   } else if (std::all_of(unit.tasks.begin(), unit.tasks.end(),
                          [this](const TaskRef& t) { return off_.count(t) > 0; })) {
     return false;
   }
-  if (rule_ != TakeBack::kReclaim) return true;
-  if (!unit.whole) return guard_->may_lose(unit.queue, unit.amounts, known_[id].lacking);
+  return rule_ != TakeBack::kReclaim || keeps_shares(unit, known_[id].lacking);
+}
+
+// 7.1 for the unit beside what is chosen: every queue keeps its share of all that the claimant
+// lacks at any of them, in whatever order they are chosen.
+bool Taker::keeps_shares(const VictimUnit& unit, ResourceSet lacking) const {
   Int128 cost = 0;
-  return guard_->may_lose(unit.queue, rest_of(unit, cost), known_[id].lacking);
+  const ResourceVector amounts = unit.whole ? rest_of(unit, cost) : unit.amounts;
+  ResourceSet with = contested_;
+  with.add(lacking);
+  if (!guard_->keeps(unit.queue, amounts, with)) return false;
+  if (with == contested_) return true;
+  // What is contested only now was taken from others already.
+  queues_.charge(pool_.state.id, unit.queue, amounts, -1, false, 0, now_);
+  const bool others = std::all_of(chosen_.begin(), chosen_.end(), [&](const Chosen& c) {
+    return guard_->kept(victims_.unit(c.unit).queue, c.amounts, with);
+  });
+  queues_.charge(pool_.state.id, unit.queue, amounts, 1, false, 0, now_);
+  return others;
 }
 
 // What a unit gives beside what is chosen: of a gang whose extras went before, the rest.
@@ -141,9 +164,13 @@ ResourceVector Taker::rest_of(const VictimUnit& unit, Int128& cost) const {
 
 void Taker::add(Id id) {
   const VictimUnit& unit = victims_.unit(id);
-  Chosen chosen{id, {}, {}, 0};
+  Chosen chosen{id, {}, {}, 0, contested_};
   chosen.amounts = rest_of(unit, chosen.cost);
-  if (!unit.whole) --spares_left_[static_cast<std::size_t>(unit.spare)];
+  contested_.add(known_[id].lacking);
+  if (!unit.whole) {
+    spares_left_[static_cast<std::size_t>(unit.spare)] -=
+        static_cast<std::int32_t>(unit.tasks.size());
+  }
   const WorkloadRecord& w = workloads_.get(unit.workload);
   const Shape& shape = shapes_.get(w.shape);
   for (const TaskRef& t : unit.tasks) {
@@ -165,7 +192,11 @@ void Taker::remove_last() {
   const Chosen chosen = std::move(chosen_.back());
   chosen_.pop_back();
   const VictimUnit& unit = victims_.unit(chosen.unit);
-  if (!unit.whole) ++spares_left_[static_cast<std::size_t>(unit.spare)];
+  contested_ = chosen.contested_before;
+  if (!unit.whole) {
+    spares_left_[static_cast<std::size_t>(unit.spare)] +=
+        static_cast<std::int32_t>(unit.tasks.size());
+  }
   const WorkloadRecord& w = workloads_.get(unit.workload);
   const Shape& shape = shapes_.get(w.shape);
   for (const TaskRef& t : chosen.tasks) {
@@ -188,15 +219,49 @@ void Taker::clear() {
 // Places the claimant, and for 7.3 also what was taken off; on success all of it is back where it
 // was, but noted in `out`.
 bool Taker::accept(const GangOutcome& placed, Outcome& out) {
-  out.moves.clear();
-  const bool whole = rule_ != TakeBack::kConsolidate || move_all(out);
+  Outcome found;
+  found.tasks = placed.tasks;
+  const bool whole = rule_ != TakeBack::kConsolidate || (move_all(found) && within_limits(found));
   claim_->release(placed.tasks);
   if (!whole) return false;
-  out.tasks = placed.tasks;
-  out.victims.clear();
   for (const Chosen& c : chosen_)
-    out.victims.insert(out.victims.end(), c.tasks.begin(), c.tasks.end());
+    found.victims.insert(found.victims.end(), c.tasks.begin(), c.tasks.end());
+  out = std::move(found);
   return true;
+}
+
+// 5.1 where things are charged by the devices they land on: no limit is passed by the claimant and
+// what was moved that was not passed before. Requires: what moves is off its nodes.
+bool Taker::within_limits(const Outcome& out) const {
+  std::map<QueueId, std::pair<ResourceVector, ResourceVector>> added;  // before, now
+  const auto note = [&](QueueId leaf, const ResourceVector& amounts, bool now) {
+    for (QueueId q = leaf; q.valid(); q = queues_.get(q).parent)
+      (now ? added[q].second : added[q].first).add(amounts);
+  };
+  for (const Chosen& c : chosen_) note(victims_.unit(c.unit).queue, c.amounts, false);
+  for (const Outcome::Move& move : out.moves)
+    note(workloads_.get(move.workload).queue, claim_->charge(move.workload, move.tasks), true);
+  note(claim_->queue, claim_->charge(claim_->workload, out.tasks), true);
+  for (const auto& [q, amounts] : added) {
+    const auto& [before, now] = amounts;
+    for (std::size_t r = 0; r < now.size(); ++r) {
+      const std::int64_t limit = queues_.entitlement(pool_.state.id, q, r).limit;
+      if (limit == kUnlimited || now[r] <= before[r]) continue;
+      if (queues_.ledger(pool_.state.id, q).allocated[r] + now[r] > limit) return false;
+    }
+  }
+  return true;
+}
+
+// 7.5, 7.5.b: how many workloads are hit, and how many of them are gangs that go whole.
+std::pair<std::size_t, std::size_t> Taker::hit() const {
+  std::set<WorkloadId> hit;
+  std::size_t whole = 0;
+  for (const Chosen& c : chosen_) {
+    hit.insert(victims_.unit(c.unit).workload);
+    whole += victims_.unit(c.unit).whole ? 1 : 0;
+  }
+  return {hit.size(), whole};
 }
 
 // Requires: the claimant is placed. Each workload's tasks find another place together, the largest
@@ -458,11 +523,12 @@ void Taker::look_from(std::size_t next, Outcome& out) {
   for (std::size_t i = next; i < legal_.size(); ++i) {
     if (!may_add(legal_[i])) continue;
     add(legal_[i]);
-    if (!found_ || cost_ < best_cost_) {
+    if (!found_ || cost_ < best_cost_ || (cost_ == best_cost_ && hit() < best_hit_)) {
       const auto placed = try_place();
       if (placed && accept(*placed, out)) {
         found_ = true;
         best_cost_ = cost_;
+        best_hit_ = hit();
       } else {
         look_from(i + 1, out);
       }
@@ -473,11 +539,8 @@ void Taker::look_from(std::size_t next, Outcome& out) {
 
 bool Taker::look_at_all(Outcome& out) {
   found_ = false;
-  Outcome best;
-  look_from(0, best);
-  if (!found_) return false;
-  out = std::move(best);
-  return true;
+  look_from(0, out);
+  return found_;
 }
 
 // Dearest first; what is left is needed.

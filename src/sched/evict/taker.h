@@ -22,6 +22,7 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sched/evict/share_guard.h"
@@ -42,12 +43,15 @@ struct Claim {
   QueueId queue;
   std::int32_t priority = 0;
   const GangRequest* request = nullptr;  // what it needs, of which roles
-  ResourceSet behind_gates;              // what it lacks because a limit is reached (5.1)
+  // Limits that are reached (5.1): what they keep out may be taken back below them.
+  std::vector<std::pair<QueueId, ResourceSet>> behind_gates;
   // Whether the queue may lose anything at all to it: false rules out all units of the queue.
   std::function<bool(QueueId)> may_lose;
   // Places the claimant if its gates are open, or says why not; and puts it back.
   std::function<GangOutcome()> place;
   std::function<void(const std::vector<TaskPlacement>&)> release;
+  // What a workload's queue is charged for tasks where they are placed.
+  std::function<ResourceVector(WorkloadId, const std::vector<TaskPlacement>&)> charge;
 };
 
 // Whether a unit is out of reach for a reason of its own: protected (7.4), or taken already since
@@ -101,6 +105,9 @@ class Taker {
   bool legal(Id id);
   bool find_out(Id id, ResourceSet& lacking);
   bool may_add(Id id);
+  bool keeps_shares(const VictimUnit& unit, ResourceSet lacking) const;
+  bool within_limits(const Outcome& out) const;
+  std::pair<std::size_t, std::size_t> hit() const;
   void add(Id id);
   void remove_last();
   void remove(Id id);
@@ -148,12 +155,15 @@ class Taker {
     std::vector<TaskRef> tasks;  // those that were not chosen before
     ResourceVector amounts;
     Int128 cost = 0;
+    ResourceSet contested_before;
   };
   std::vector<Chosen> chosen_;
   std::map<WorkloadId, std::pair<ResourceVector, Int128>> chosen_of_;  // amounts, cost
   std::set<TaskRef> off_;  // tasks that are taken off their nodes
+  ResourceSet contested_;  // what the claimant lacks wherever something is chosen
   Int128 cost_ = 0;
   Int128 best_cost_ = 0;
+  std::pair<std::size_t, std::size_t> best_hit_;
   bool found_ = false;
 };
 

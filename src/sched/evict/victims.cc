@@ -16,35 +16,89 @@ Int128 disruption(const TaskSlot& slot, const TaskClass& task, const WorkloadRec
 Victims::Victims(const PoolState& pool, const std::vector<WorkloadId>& ids,
                  const WorkloadTable& workloads, const Shapes& shapes, const TaskClasses& classes,
                  Instant now, Duration restart_cost)
-    : pool_(pool), classes_(classes), now_(now), restart_cost_(restart_cost) {
+    : pool_(pool),
+      workloads_(workloads),
+      shapes_(shapes),
+      classes_(classes),
+      now_(now),
+      restart_cost_(restart_cost) {
   for (const WorkloadId id : ids) {
     const WorkloadRecord& w = workloads.get(id);
     if (w.pool == pool.id) collect(id, w, shapes.get(w.shape));
   }
   by_cost_.resize(units_.size());
   std::iota(by_cost_.begin(), by_cost_.end(), 0);
-  std::sort(by_cost_.begin(), by_cost_.end(), [&](Id a, Id b) {
-    if (units_[a].cost != units_[b].cost) return units_[a].cost < units_[b].cost;
-    const std::int64_t first = workloads.get(units_[a].workload).sequence;
-    const std::int64_t second = workloads.get(units_[b].workload).sequence;
-    return first != second ? first > second : a > b;
-  });
-  for (const Id id : by_cost_) {
-    const std::vector<std::uint32_t>& slots = units_[id].slots;
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      if (std::find(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(i), slots[i]) ==
-          slots.begin() + static_cast<std::ptrdiff_t>(i)) {
-        auto& here = at_[slots[i]];
-        if (here.empty()) slots_.push_back(slots[i]);
-        here.push_back(id);
-      }
-    }
-  }
+  std::sort(by_cost_.begin(), by_cost_.end(), [this](Id a, Id b) { return cheaper(a, b); });
+  for (const Id id : by_cost_) index(id);
   std::sort(slots_.begin(), slots_.end());
 }
 
+bool Victims::cheaper(Id a, Id b) const {
+  if (units_[a].cost != units_[b].cost) return units_[a].cost < units_[b].cost;
+  const std::int64_t first = workloads_.get(units_[a].workload).sequence;
+  const std::int64_t second = workloads_.get(units_[b].workload).sequence;
+  return first != second ? first > second : a > b;
+}
+
+// Adds the unit to those of its slots, in its place.
+void Victims::index(Id id) {
+  of_[units_[id].workload].push_back(id);
+  const std::vector<std::uint32_t>& slots = units_[id].slots;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const auto before = slots.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::find(slots.begin(), before, slots[i]) != before) continue;
+    auto& here = at_[slots[i]];
+    if (here.empty()) slots_.push_back(slots[i]);
+    here.insert(std::upper_bound(here.begin(), here.end(), id,
+                                 [this](Id a, Id b) { return cheaper(a, b); }),
+                id);
+  }
+}
+
+void Victims::changed(WorkloadId id) {
+  for (const Id unit : of_[id]) units_[unit].gone = true;
+  of_[id].clear();
+  const WorkloadRecord& w = workloads_.get(id);
+  const std::size_t known = units_.size();
+  const std::size_t slots = slots_.size();
+  if (w.alive && w.running > 0 && w.pool == pool_.id) collect(id, w, shapes_.get(w.shape));
+  for (std::size_t i = known; i < units_.size(); ++i) {
+    const auto unit = static_cast<Id>(i);
+    index(unit);
+    by_cost_.insert(std::upper_bound(by_cost_.begin(), by_cost_.end(), unit,
+                                     [this](Id a, Id b) { return cheaper(a, b); }),
+                    unit);
+  }
+  if (slots != slots_.size()) std::sort(slots_.begin(), slots_.end());
+}
+
+namespace {
+
+bool alike_in_charge(const RoleProgress& role) {
+  std::int64_t charge = -1;
+  for (const TaskSlot& slot : role.tasks) {
+    if (slot.state != TaskState::kRunning) continue;
+    if (charge >= 0 && slot.charge_gpu != charge) return false;
+    charge = slot.charge_gpu;
+  }
+  return true;
+}
+
+// 8.1.a: over as soon as nothing of it runs.
+bool ending(const WorkloadRecord& w, const Shape& shape) {
+  if (shape.independent) return false;
+  bool some = false;
+  for (std::size_t r = 0; r < w.roles.size(); ++r) {
+    if (w.roles[r].succeeded < shape.roles[r].min) return false;
+    some = some || w.roles[r].succeeded > 0;
+  }
+  return some;
+}
+
+}  // namespace
+
 void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape) {
-  if (shape.preemptibility == Preemptibility::kNonPreemptible) return;
+  if (shape.preemptibility == Preemptibility::kNonPreemptible || ending(w, shape)) return;
   VictimUnit rest;
   rest.workload = id;
   rest.queue = w.queue;
@@ -52,18 +106,23 @@ void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape
   rest.whole = true;
   rest.started = kNever;
   bool all_here = true;
+  bool comes_back = true;
   for (std::size_t r = 0; r < w.roles.size(); ++r) {
     const RoleSpec& role = shape.roles[r];
     const RoleProgress& progress = w.roles[r];
     const std::int32_t minimum = shape.independent ? 0 : std::max(0, role.min - progress.succeeded);
-    // A segment grows and shrinks as one; the rare gang that has some goes whole.
-    const std::int32_t beyond = role.segment_size > 0 ? 0 : progress.running - minimum;
+    // 7.4.c, 8.1.a: what would not be wanted again does not go, for it could not come back.
+    const bool ends = !shape.independent && progress.succeeded > 0 && progress.running > minimum;
+    comes_back = comes_back && !ends;
+    const std::int32_t beyond = ends ? 0 : progress.running - minimum;
+    std::int32_t segment = -1;  // 8.1: of the unit that was made last; it shrinks as one
     std::int32_t spare = -1;
     if (beyond > 0) {
       spare = static_cast<std::int32_t>(spares_.size());
       spares_.push_back(beyond);
     }
     const TaskClass& task = classes_.get(shape.classes[r]);
+    const bool alike = alike_in_charge(progress);
     for (std::size_t i = 0; i < progress.tasks.size(); ++i) {
       const TaskSlot& slot = progress.tasks[i];
       if (slot.state != TaskState::kRunning) continue;
@@ -88,12 +147,26 @@ void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape
       rest.amounts.add(one.amounts);
       rest.cost += one.cost;
       rest.started = std::min(rest.started, one.started);
-      if (spare >= 0 && where != UINT32_MAX) units_.push_back(std::move(one));
+      // 5.3: any task may be an extra, unless the minimum would be charged more without it.
+      const bool fixed = slot.non_preemptible && !alike;
+      if (spare < 0 || where == UINT32_MAX || fixed) continue;
+      const auto of = role.segment_size > 0 ? static_cast<std::int32_t>(i) / role.segment_size : -1;
+      if (of >= 0 && of == segment) {
+        VictimUnit& whole = units_.back();
+        whole.tasks.push_back(one.tasks.front());
+        whole.slots.push_back(where);
+        whole.amounts.add(one.amounts);
+        whole.cost += one.cost;
+        whole.started = std::min(whole.started, one.started);
+        continue;
+      }
+      segment = of;
+      units_.push_back(std::move(one));
     }
   }
   // 5.3: the minimum of a semi-preemptible gang stays.
   const bool minimum_goes = shape.preemptibility == Preemptibility::kPreemptible;
-  if (minimum_goes && !shape.independent && all_here && !rest.tasks.empty())
+  if (minimum_goes && !shape.independent && all_here && comes_back && !rest.tasks.empty())
     units_.push_back(std::move(rest));
 }
 

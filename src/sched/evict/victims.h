@@ -1,8 +1,8 @@
 // What runs in a pool, as the smallest sets of tasks that rule 7.4 lets go together.
 //
-// A task beyond its role's minimum, and each of a set of independent tasks, is a unit of its own;
-// of a role at most as many as it has beyond its minimum. What is left of a preemptible gang goes
-// whole: one more unit. Non-preemptible tasks are in none.
+// A task (or segment) beyond its role's minimum, and each of a set of independent tasks, is a unit
+// of its own; of a role at most as many tasks as it has beyond its minimum. What is left of a
+// preemptible gang goes whole: one more unit. Non-preemptible tasks are in none.
 //
 // Collected for those workloads that a claim may turn to, and kept while claims are looked at.
 // Cost: O(tasks of those workloads × log). Memory: about 250 bytes per task.
@@ -28,8 +28,9 @@ struct VictimUnit {
   ResourceVector amounts;            // what its queue is charged for them
   Int128 cost = 0;                   // 7.5, in milli-GPU × ms, weighted by priority
   Instant started;                   // of the earliest of its tasks
-  std::int32_t spare = -1;           // position in spares(): of those at most so many may go
+  std::int32_t spare = -1;           // position in spares(): of those at most so many tasks may go
   bool whole = false;                // the rest of a gang
+  bool gone = false;                 // its workload changed since
 };
 
 class Victims {
@@ -39,6 +40,10 @@ class Victims {
   // Of the named workloads, all of which run in the pool.
   Victims(const PoolState& pool, const std::vector<WorkloadId>& ids, const WorkloadTable& workloads,
           const Shapes& shapes, const TaskClasses& classes, Instant now, Duration restart_cost);
+
+  // Some of its tasks stopped or moved: what is left of it may go otherwise than before.
+  // Cost: O(its tasks), and O(units) moved bytes for each new unit.
+  void changed(WorkloadId id);
 
   const std::vector<VictimUnit>& units() const { return units_; }
   const VictimUnit& unit(Id id) const { return units_[id]; }
@@ -52,17 +57,22 @@ class Victims {
   const std::vector<std::uint32_t>& slots() const { return slots_; }
   // Least cost first; of equals the workload that was submitted last.
   const std::vector<Id>& by_cost() const { return by_cost_; }
-  // How many units of a role may go beside each other.
+  // How many tasks of a role may go beside each other.
   const std::vector<std::int32_t>& spares() const { return spares_; }
 
  private:
   void collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape);
+  void index(Id id);
+  bool cheaper(Id a, Id b) const;
 
   const PoolState& pool_;
+  const WorkloadTable& workloads_;
+  const Shapes& shapes_;
   const TaskClasses& classes_;
   Instant now_;
   Duration restart_cost_;
   std::vector<VictimUnit> units_;
+  std::unordered_map<WorkloadId, std::vector<Id>> of_;  // those that are not gone
   std::unordered_map<std::uint32_t, std::vector<Id>> at_;
   std::vector<std::uint32_t> slots_;
   std::vector<Id> by_cost_;

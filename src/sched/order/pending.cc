@@ -82,6 +82,7 @@ void PendingSet::add(RequirementId requirement_id, QueueId queue, PoolId pool, s
   if (entries.empty() || key < *entries.begin()) {
     if (!entries.empty()) waiting.heads.erase({*entries.begin(), it->second, requirement_id});
     waiting.heads.insert({key, it->second, requirement_id});
+    bucket(it->second).claimed_at = UINT64_MAX;  // another claimant
   }
   entries.insert(key);
   where.fresh.push_back(it->second);

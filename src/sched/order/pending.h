@@ -111,6 +111,7 @@ class PendingSet {
   bool drop_if_unused(RequirementId requirement);
 
   Bucket& bucket(BucketId id) { return buckets_[id.index()]; }
+  const Bucket& bucket(BucketId id) const { return buckets_[id.index()]; }
   const std::vector<RequirementId>& requirements_in(PoolId pool) { return in(pool).requirements; }
   // By QueueId, as far as there ever was something: what waits for the pool.
   const std::vector<WaitingQueue>& queues_in(PoolId pool) { return in(pool).queues; }

@@ -44,6 +44,7 @@ struct TaskSlot {
   std::int64_t charge_gpu = 0;   // milli, in exchange units
   std::int64_t cost_rate = 0;    // 5.4, thousandths per hour
   Instant started;
+  std::uint64_t taken_in = 0;  // 7.7: number of the outside event after which rule 7 touched it
   TaskPlacement placement;
 };
 
@@ -85,7 +86,6 @@ struct WorkloadRecord {
   std::size_t run_position = 0;    // in its queue's list of what runs
   std::int64_t smallest_unit = 0;  // as counted by its queue; 0: nothing of it can be taken
   std::int32_t run_priority = 0;   // 7.2: with what it had won by aging when it started
-  std::uint64_t evicted_in = 0;    // 7.7: number of the outside event after which it was
   std::optional<Duration> expected_runtime;
   std::optional<Duration> max_runtime;
   std::string user;

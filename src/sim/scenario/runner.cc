@@ -1,6 +1,7 @@
 #include "sim/scenario/runner.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -197,13 +198,18 @@ class Player {
   }
 
   void take_decisions(const std::vector<sched::Decision>& decisions) {
+    std::set<sched::WorkloadId> moved;
     for (const sched::Decision& decision : decisions) {
       ++report_.decisions;
       trace([&] { return "  " + decision_text(decision, scheduler_); });
       if (const auto* started = std::get_if<sched::Started>(&decision)) {
         observed_.starts.try_emplace(scheduler_.workload_name(started->workload),
                                      StartSeen{now_, sequence_++});
-        complain(audit_start(*started, scheduler_, observed_.symbols));
+        if (!moved.contains(started->workload))
+          complain(audit_start(*started, scheduler_, observed_.symbols));
+      } else if (const auto* stopped = std::get_if<sched::Stopped>(&decision)) {
+        // 7.3: what moves is no start of its own, and may be a part of a gang.
+        if (stopped->cause == sched::StopCause::kMoved) moved.insert(stopped->workload);
       } else if (const auto* finished = std::get_if<sched::Finished>(&decision)) {
         observed_.ended[finished->name] = finished->succeeded;
       }
