@@ -7,6 +7,7 @@
 
 #include "base/decimal.h"
 #include "base/nearest.h"
+#include "sim/scenario/units_text.h"
 
 namespace fairlead::sim {
 namespace {
@@ -85,7 +86,7 @@ Result<bool> read_node_setting(const Cursor& cursor, const Setting& setting, Rea
     node.labels[key.substr(6)] = value;
   } else if (has_prefix(key, "extra.")) {
     FAIRLEAD_ASSIGN(node.extended[key.substr(6)],
-                    cursor.placed(setting.word, parse_count(value, 0, kMaxAmount)));
+                    cursor.placed(setting.word, parse_extra(key.substr(6), value)));
   } else if (key == "unlabel") {
     if (node.labels.erase(value) == 0) {
       return cursor.fail(setting.word, fmt::format("{} has no label '{}'", node.name, value));

@@ -73,6 +73,9 @@ TEST(ScenarioReader, RefusesWhatContradictsItself) {
   EXPECT_TRUE(
       Has(error_of("cluster 1 node, 1 gpu\nsubmit a completions=4 parallelism=2 workers=3 gpu=1\n"),
           {"2:38", "parallelism= says how many run at once"}));
+  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a extra.memory=5\n"),
+                  {"2:10", "'memory' is no named resource", "memory="}));
+  EXPECT_TRUE(Has(error_of("node n1 gpu=1 extra.cpu=4\n"), {"'cpu' is no named resource"}));
   EXPECT_TRUE(Has(error_of("cluster 5 nodes, 1 gpu each, racks=2\n"),
                   {"5 nodes cannot be divided evenly into 2 racks"}));
   EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=1\nexpect a pending on 1 nodes\n"),

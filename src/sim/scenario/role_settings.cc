@@ -103,7 +103,7 @@ Result<bool> read_request_setting(const Cursor& cursor, const Setting& s, TaskRe
     FAIRLEAD_ASSIGN(request.memory.value, cursor.placed(s.word, parse_memory(s.value)));
   } else if (s.key.size() > 6 && s.key.starts_with("extra.")) {
     FAIRLEAD_ASSIGN(request.extended[s.key.substr(6)],
-                    cursor.placed(s.word, parse_count(s.value, 0, kMaxAmount)));
+                    cursor.placed(s.word, parse_extra(s.key.substr(6), s.value)));
   } else if (s.key == "numa") {
     if (s.value != "preferred" && s.value != "required") {
       return cursor.fail(s.word, fmt::format("'{}' is not a NUMA policy", s.value),

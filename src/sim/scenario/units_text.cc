@@ -38,6 +38,14 @@ std::string amount_text(std::string_view resource, std::int64_t amount) {
   return fmt::format("{}", amount);
 }
 
+Result<std::int64_t> parse_extra(const std::string& name, std::string_view text) {
+  if (name == "gpu" || name == "cpu" || name == "memory") {
+    return fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is no named resource", name),
+                fmt::format("write {}=, or choose another name", name));
+  }
+  return parse_count(text, 0, std::int64_t{1} << 40);
+}
+
 Result<GpuRequest> parse_gpu(std::string_view text) {
   std::string_view rest = text;
   FAIRLEAD_ASSIGN(const std::int64_t count, take_count(rest));

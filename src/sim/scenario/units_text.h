@@ -17,6 +17,9 @@ namespace fairlead::sim {
 Result<std::int64_t> parse_amount(std::string_view resource, std::string_view text);
 std::string amount_text(std::string_view resource, std::int64_t amount);
 
+// Of a named resource; gpu, cpu and memory have settings of their own.
+Result<std::int64_t> parse_extra(const std::string& name, std::string_view text);
+
 // "8", "0.5" (half of one device), "4x0.5" (half of each of four devices of one node), "0".
 Result<GpuRequest> parse_gpu(std::string_view text);
 // "2000" or "2x2000": MiB of each of so many devices.
