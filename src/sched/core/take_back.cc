@@ -10,7 +10,8 @@
 namespace fairlead::sched {
 namespace {
 
-// After a search in vain for what to move, the same is not looked for again so long.
+// After a search in vain for what to move among many, the same is not looked for again so long.
+constexpr std::size_t kManyUnits = 256;
 constexpr Duration kMoveInterval = seconds(10);
 
 StopCause cause_of(TakeBack rule) {
@@ -364,7 +365,7 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) 
     Taker::Outcome outcome =
         taker(pool, rule, queue, request, own)->find(rule, claim, &guard, untouchable);
     if (outcome.answer != Taker::Answer::kFound) {
-      if (rule == TakeBack::kConsolidate)
+      if (rule == TakeBack::kConsolidate && own.victims->units().size() > kManyUnits)
         requirement.in(pool_id).no_move_before = now_ + kMoveInterval;
       continue;
     }

@@ -338,9 +338,9 @@ void Taker::give_on(std::uint32_t slot, Id id, NodeRoom& room) const {
   }
 }
 
-// The cheapest set of units on the node that makes room for one task more (or the most per cost,
-// where one unit makes room for several).
-Taker::Opening Taker::open(std::uint32_t slot) {
+// The cheapest set of units on the node, per place gained, that makes room for one task or, where
+// one unit makes room for several, for as many as are wanted.
+Taker::Opening Taker::open(std::uint32_t slot, std::int64_t wanted) {
   Opening best;
   const NodeState& node = pool_.state.node_at(slot);
   const TaskClass& task = classes_.get(claim_->request->roles.front().task_class);
@@ -368,7 +368,8 @@ Taker::Opening Taker::open(std::uint32_t slot) {
             NodeRoom wider = room;
             give(wider, units[i]);
             stack.push_back(units[i]);
-            const std::int32_t gain = room_fit(task, wider).slots - before;
+            const auto gain = static_cast<std::int32_t>(
+                std::min<std::int64_t>(room_fit(task, wider).slots - before, wanted));
             if (gain > 0) {
               if (better(with, gain)) best = {stack, with, gain};
             } else {
@@ -434,7 +435,7 @@ bool Taker::find_for_one(Outcome& out) {
   if (opened) tried.push_back(*opened);
   Opening best;
   for (const std::uint32_t slot : tried) {
-    Opening opening = open(slot);
+    Opening opening = open(slot, 1);
     if (opening.gain > 0 && (best.gain == 0 || opening.cost < best.cost)) best = std::move(opening);
   }
   if (best.gain == 0) return false;
@@ -467,7 +468,7 @@ bool Taker::open_nodes(Outcome& out) {
   std::priority_queue<Node, std::vector<Node>, decltype(dearer)> nodes(dearer);
   for (const std::uint32_t slot : victims_.slots()) {
     if (slot < request.range.begin || slot >= request.range.end) continue;
-    Opening opening = open(slot);
+    Opening opening = open(slot, needed - have);
     if (opening.gain > 0) nodes.push({std::move(opening), slot});
   }
   while (have < needed && !nodes.empty()) {
@@ -475,7 +476,7 @@ bool Taker::open_nodes(Outcome& out) {
     nodes.pop();
     if (!std::all_of(entry.opening.units.begin(), entry.opening.units.end(),
                      [this](Id id) { return may_add(id); })) {
-      entry.opening = open(entry.slot);
+      entry.opening = open(entry.slot, needed - have);
       if (entry.opening.gain > 0) nodes.push(std::move(entry));
       continue;
     }
@@ -489,7 +490,7 @@ bool Taker::open_nodes(Outcome& out) {
     if (added) {
       --steps_left_;
       have = pool_.index(request.roles.front().task_class).slots(request.range);
-      entry.opening = open(entry.slot);
+      entry.opening = open(entry.slot, needed - have);
       if (entry.opening.gain > 0) nodes.push(std::move(entry));
     }
   }
@@ -581,7 +582,8 @@ Taker::Outcome Taker::find(TakeBack rule, const Claim& claim, const ShareGuard* 
   untouchable_ = &untouchable;
   Outcome out;
   begin();
-  if (tasks_of(*claim.request) == 1 && find_for_one(out)) {
+  // Behind a limit any unit below it may do, wherever it runs.
+  if (tasks_of(*claim.request) == 1 && claim.behind_gates.empty() && find_for_one(out)) {
     out.answer = Answer::kFound;
     return out;
   }

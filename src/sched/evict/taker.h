@@ -114,7 +114,7 @@ class Taker {
   void clear();
   std::optional<GangOutcome> try_place();
   bool one_class() const;
-  Opening open(std::uint32_t slot);
+  Opening open(std::uint32_t slot, std::int64_t wanted);
   void give_on(std::uint32_t slot, Id id, NodeRoom& room) const;
   bool find_for_one(Outcome& out);
   bool open_nodes(Outcome& out);
