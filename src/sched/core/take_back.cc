@@ -226,13 +226,18 @@ Taker* Core::taker(PoolCore& pool, TakeBack rule, QueueId queue, const GangReque
     case TakeBack::kConsolidate:
       break;
   }
-  // 7.3 looks at the nodes that have most free, a few more than the claim has tasks.
+  // 7.3 looks at the nodes that have most free of those that could hold a task, a few more than the
+  // claim has tasks.
   std::size_t most = 16;
   for (const GangRole& role : request.roles) most += 2 * role.indices.size();
   std::vector<std::pair<std::int64_t, std::uint32_t>> nodes;
   for (std::uint32_t slot = request.range.begin; slot < request.range.end; ++slot) {
     const NodeState& node = pool.state().node_at(slot);
-    if (node.usable() && node.free_milli > 0) nodes.emplace_back(-node.free_milli, slot);
+    const bool could =
+        std::any_of(request.roles.begin(), request.roles.end(), [&](const GangRole& role) {
+          return pool.placement->index(role.task_class).empty_slots_at(slot) > 0;
+        });
+    if (node.usable() && could) nodes.emplace_back(-node.free_milli, slot);
   }
   most = std::min(most, nodes.size());
   std::partial_sort(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(most), nodes.end());

@@ -17,7 +17,10 @@ std::int32_t slots_by_devices(const TaskClass& task, const NodeRoom& room) {
   wide.memory = INT64_MAX / 4;
   for (CellState& cell : wide.cells) cell.free_cpu = cell.total_cpu = INT64_MAX / 8;
   for (std::int64_t& amount : wide.extended) amount = INT64_MAX / 4;
-  return room_fit(task, wide).slots;
+  if (!task.numa_required) return room_fit(task, wide).slots;
+  TaskClass anywhere = task;  // cores are near everything, and need not be counted out
+  anywhere.numa_required = false;
+  return room_fit(anywhere, wide).slots;
 }
 
 std::int64_t tasks_of(const GangRequest& request) {

@@ -10,6 +10,8 @@
 // first. "No" is proved if the claimant would not fit with all that may legally go removed, or if
 // every legal set was looked at; otherwise the answer says that the search ran out.
 //
+// Sets are compared by cost, then by workloads hit, then by gangs that go whole (7.5, 7.5.b).
+//
 // Bound: against the best set, the cost found is exact up to kExhaustive units, and for a claimant
 // of one task on one node; for gangs of one class whose victims are single tasks it is at most the
 // best plus what the dearest opened node costs.
