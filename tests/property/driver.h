@@ -98,7 +98,7 @@ class Driver {
   Past past_;
   std::map<std::string, Instant> retry_at_;
   std::int64_t stopped_ = 0;
-  bool unsaid_ = false;  // the decision at hand took back starts of its own
+  bool unsaid_ = false;              // the decision at hand took back starts of its own
   std::set<std::string> displaced_;  // whose node was moved in the topology under them
 };
 

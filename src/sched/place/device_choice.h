@@ -28,8 +28,8 @@ bool device_has_room(const TaskClass& task, const DeviceState& device);
 // other. Requires: device_eligible().
 std::int64_t shares_on(const TaskClass& task, const DeviceState& device);
 
-// How many tasks fit that each need `n` different devices, where device j takes caps[j] of them: the
-// largest t with Σ min(t, caps[j]) >= t·n.
+// How many tasks fit that each need `n` different devices, where device j takes caps[j] of them:
+// the largest t with Σ min(t, caps[j]) >= t·n.
 using ShareCounts = boost::container::small_vector<std::int64_t, 8>;
 std::int64_t tasks_on_distinct(const ShareCounts& caps, std::int64_t n);
 
