@@ -65,7 +65,9 @@ WorkloadSpec gang(std::string name, std::string queue, std::int64_t milli_per_ta
 }
 
 Site::Site(const SiteScale& scale) : scale_(scale) {
-  auto scheduler = sched::Scheduler::create();
+  sched::SchedulerOptions options;
+  options.reclaim = options.preempt = options.consolidate = scale.taking_back;
+  auto scheduler = sched::Scheduler::create(options);
   FAIRLEAD_CHECK(scheduler.has_value(), "default options are valid");
   scheduler_ = std::make_unique<sched::Scheduler>(std::move(*scheduler));
   make_mix();

@@ -16,6 +16,7 @@ namespace fairlead::bench {
 struct SiteScale {
   std::int64_t nodes = 1000;  // of 8 devices each, 32 nodes a rack
   std::int64_t queues = 100;  // leaves, under departments of 50
+  bool taking_back = true;    // rule 7
   std::int64_t pending = 0;   // left waiting by fill()
 };
 

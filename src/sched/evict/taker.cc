@@ -12,11 +12,12 @@ namespace {
 
 // Room without bounds on anything but devices: whether it is they that lack.
 std::int32_t slots_by_devices(const TaskClass& task, const NodeRoom& room) {
+  constexpr std::int64_t kPlenty = std::int64_t{1} << 55;  // and yet sums do not overflow
   NodeRoom wide = room;
-  wide.cpu = INT64_MAX / 4;
-  wide.memory = INT64_MAX / 4;
-  for (CellState& cell : wide.cells) cell.free_cpu = cell.total_cpu = INT64_MAX / 8;
-  for (std::int64_t& amount : wide.extended) amount = INT64_MAX / 4;
+  wide.cpu = kPlenty;
+  wide.memory = kPlenty;
+  for (CellState& cell : wide.cells) cell.free_cpu = cell.total_cpu = kPlenty;
+  for (std::int64_t& amount : wide.extended) amount = kPlenty;
   if (!task.numa_required) return room_fit(task, wide).slots;
   TaskClass anywhere = task;  // cores are near everything, and need not be counted out
   anywhere.numa_required = false;
