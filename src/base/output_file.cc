@@ -31,6 +31,11 @@ std::string resolved(const std::string& path) {
   return real ? std::string(real.get()) : path;
 }
 
+// Where /proc shows an open file; the only way to name one that has no name.
+std::string seen_as(int descriptor) {
+  return "/proc/self/fd/" + std::to_string(descriptor);
+}
+
 mode_t default_mode() {
   const mode_t mask = ::umask(0);
   ::umask(mask);
@@ -58,13 +63,8 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
     return io_error(path, "the folder \"" + folder + "\" cannot be used", errno,
                     "create it first: mkdir -p " + folder);
   }
-  out.temporary_ = out.path_ + ".XXXXXX";
-  const int descriptor = ::mkostemp(out.temporary_.data(), O_CLOEXEC);
-  if (descriptor < 0) {
-    const int error = errno;
-    out.temporary_.clear();
-    return io_error(path, "cannot be created", error);
-  }
+  const int descriptor = out.open_temporary();
+  if (descriptor < 0) return io_error(path, "cannot be created", errno);
   const mode_t mode = exists ? status.st_mode & 07777 : default_mode();
   if (::fchmod(descriptor, mode) != 0 || (out.file_ = ::fdopen(descriptor, "wb")) == nullptr) {
     const int error = errno;
@@ -74,9 +74,46 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   return out;
 }
 
+int OutputFile::open_temporary() {
+  const int unnamed = ::open(folder_of(path_).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (unnamed >= 0 && ::access(seen_as(unnamed).c_str(), F_OK) == 0) {
+    unnamed_ = true;
+    return unnamed;
+  }
+  if (unnamed >= 0) ::close(unnamed);
+  temporary_ = path_ + ".XXXXXX";
+  const int named = ::mkostemp(temporary_.data(), O_CLOEXEC);
+  if (named < 0) temporary_.clear();
+  return named;
+}
+
+bool OutputFile::put_in_place() {
+  if (unnamed_) {
+    const std::string seen = seen_as(::fileno(file_));
+    const auto name_it = [&](const std::string& name) {
+      return ::linkat(AT_FDCWD, seen.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    };
+    if (name_it(path_)) return true;
+    if (errno != EEXIST) return false;
+    // An older one is replaced by a rename, which takes a name.
+    for (int i = 0; temporary_.empty(); ++i) {
+      const std::string name = path_ + "." + std::to_string(::getpid()) + "-" + std::to_string(i);
+      if (name_it(name)) {
+        temporary_ = name;
+      } else if (errno != EEXIST) {
+        return false;
+      }
+    }
+  }
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) return false;
+  temporary_.clear();
+  return true;
+}
+
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
+      unnamed_(std::exchange(other.unnamed_, false)),
       file_(std::exchange(other.file_, nullptr)),
       write_error_(other.write_error_) {}
 
@@ -94,16 +131,16 @@ void OutputFile::write(std::string_view text) {
 Result<void> OutputFile::commit() {
   FAIRLEAD_CHECK(file_ != nullptr, "commit() is called once");
   if (write_error_ == 0 && std::fflush(file_) != 0) write_error_ = errno;
-  if (write_error_ == 0 && !temporary_.empty() && ::fsync(::fileno(file_)) != 0) {
+  const bool direct = !unnamed_ && temporary_.empty();
+  if (write_error_ == 0 && !direct && ::fsync(::fileno(file_)) != 0) write_error_ = errno;
+  const bool in_place = direct || (write_error_ == 0 && put_in_place());
+  const int place_error = errno;
+  if (std::fclose(std::exchange(file_, nullptr)) != 0 && write_error_ == 0 && direct) {
     write_error_ = errno;
   }
-  if (std::fclose(std::exchange(file_, nullptr)) != 0 && write_error_ == 0) write_error_ = errno;
   if (write_error_ != 0) return io_error(path_, "cannot be written", write_error_);
-  if (temporary_.empty()) return {};
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    return io_error(path_, "cannot be put in place", errno);
-  }
-  temporary_.clear();
+  if (!in_place) return io_error(path_, "cannot be put in place", place_error);
+  if (direct) return {};
   // The name is durable once the folder is. Some file systems refuse this; the file is whole
   // anyway.
   const int folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,8 +1,10 @@
 // A file that appears whole or not at all.
 //
-// What is written goes to a temporary file in the same folder; commit() makes it durable (fsync)
-// and puts it in place (rename). Without commit() nothing is left behind and an older file of that
-// name stays as it was. Devices, pipes and sockets cannot be replaced and are written to directly.
+// What is written goes to a file without a name in the same folder; commit() makes it durable
+// (fsync) and puts it in place. Without commit() nothing is left behind, even where the process is
+// killed, and an older file of that name stays as it was. Where a file system knows no files
+// without a name it is a temporary one, which a kill leaves behind. Devices, pipes and sockets
+// cannot be replaced and are written to directly.
 #pragma once
 
 #include <cstdio>
@@ -32,8 +34,12 @@ class OutputFile {
  private:
   OutputFile() = default;
 
+  int open_temporary();
+  bool put_in_place();
+
   std::string path_;       // with symbolic links resolved
-  std::string temporary_;  // empty: written to directly
+  std::string temporary_;  // its present name; empty: it has none
+  bool unnamed_ = false;   // commit() names it
   std::FILE* file_ = nullptr;
   int write_error_ = 0;
 };

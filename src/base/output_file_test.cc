@@ -1,9 +1,12 @@
 #include "base/output_file.h"
 
+#include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -48,6 +51,35 @@ TEST_F(OutputFileTest, WithoutCommitTheOldOneStaysAndNothingIsLeft) {
     out->write("half of the n");
   }
   EXPECT_EQ(contents(path("out")), "old");
+  EXPECT_EQ(files(), 1U);
+}
+
+// A process that was ended while it wrote once left "out.kvlHcI" behind.
+TEST_F(OutputFileTest, AProcessThatIsKilledLeavesNothing) {
+  if (const int probe = ::open(folder_.c_str(), O_TMPFILE | O_WRONLY, 0600); probe >= 0) {
+    ::close(probe);
+  } else {
+    GTEST_SKIP() << "this file system knows no files without a name";
+  }
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    auto out = OutputFile::create(path("out"));
+    out->write(std::string(1 << 20, 'x'));
+    ::kill(::getpid(), SIGKILL);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_EQ(files(), 0U);
+}
+
+TEST_F(OutputFileTest, OfTwoThatWriteOneTheLastWins) {
+  auto first = OutputFile::create(path("out"));
+  auto second = OutputFile::create(path("out"));
+  first->write("first");
+  second->write("second");
+  ASSERT_TRUE(first->commit().has_value());
+  ASSERT_TRUE(second->commit().has_value());
+  EXPECT_EQ(contents(path("out")), "second");
   EXPECT_EQ(files(), 1U);
 }
 
