@@ -613,7 +613,8 @@ Taker::Outcome Taker::find(TakeBack rule, const Claim& claim, const ShareGuard* 
     return out;
   }
   clear();
-  // The certificate: with all that could go by itself removed, shares or not.
+  // The certificate: with all that could go by itself removed, shares and minimums or not.
+  std::fill(spares_left_.begin(), spares_left_.end(), INT32_MAX / 2);
   const TakeBack asked = std::exchange(rule_, TakeBack::kPreempt);
   for (const Id id : legal_) {
     if (may_add(id)) add(id);
