@@ -336,6 +336,8 @@ class Brute {
     Resources out;
     if (!node_allowed(role, node)) return out;
     NodeRoom room = empty_room(node, scene_.symbols);
+    room.cells = {room.cpu};
+    if (fit_on(role, room) == 0) return out;  // nor would it if nobody were there
     for (const HeldTask& task : scene_.holdings) {
       if (task.node != node.name) continue;
       take(room, task, scene_.symbols.workloads.at(task.workload).roles[task.role].request);

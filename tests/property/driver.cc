@@ -262,7 +262,12 @@ void Driver::note_started(const sched::Started& started, const Holdings& before,
                                [&](const HeldTask& t) { return t.workload == name; });
   for (const sched::TaskPlacement& t : started.tasks)
     past_.started[{name, static_cast<std::size_t>(t.role), t.index}] = now_;
-  if (ran || moved) return;
+  // What moved before it had really started starts now.
+  const bool goes_on =
+      moved && std::any_of(started.tasks.begin(), started.tasks.end(), [&](const auto& t) {
+        return past_.taken.contains({name, static_cast<std::size_t>(t.role), t.index});
+      });
+  if (ran || goes_on) return;
   const PoolSpec& pool = symbols_.pools.at(scheduler_.pool_name(started.pool));
   std::int64_t aged = 0;
   if (const auto view = scheduler_.workload(name); view && pool.aging_interval.ms > 0) {
