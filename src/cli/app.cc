@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/nearest.h"
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/outline.h"
 #include "cli/output.h"
@@ -97,7 +98,7 @@ void report_as(CliContext& context, std::string_view word, std::string_view colo
     context.err << colour << word << ":\x1b[0m ";
   else
     context.err << word << ": ";
-  context.err << error.text() << "\n";
+  context.err << printable(error.text()) << "\n";
 }
 
 }  // namespace

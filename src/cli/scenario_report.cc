@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "model/tree.h"
 
 namespace fairlead::cli {
@@ -43,7 +44,7 @@ std::string scenario_text(const sim::RunReport& report) {
   for (const std::string& line : report.trace) text += line + "\n";
   text += sim::failures_text(report);
   text += report.passed() ? "passed  " : "FAILED  ";
-  text += report.file + "  (" + std::to_string(report.expectations) +
+  text += printable(report.file) + "  (" + std::to_string(report.expectations) +
           (report.expectations == 1 ? " expectation" : " expectations");
   if (!report.passed()) text += ", " + std::to_string(report.failures.size()) + " failed";
   return text + ")\n";
@@ -54,7 +55,7 @@ std::string scenarios_summary(const std::vector<sim::RunReport>& reports) {
   std::string text = std::to_string(reports.size()) + " scenarios, " +
                      (failed == 0 ? "all passed" : std::to_string(failed) + " failed:");
   for (const sim::RunReport& report : reports) {
-    if (!report.passed()) text += "\n  " + report.file;
+    if (!report.passed()) text += "\n  " + printable(report.file);
   }
   return text + "\n";
 }

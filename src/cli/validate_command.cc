@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/share_document.h"
@@ -159,7 +160,7 @@ int validate(const ValidateOptions& options, CliContext& context) {
     (void)report(context, verdict.errors);
     report_warnings(context, verdict.warnings);
     if (verdict.errors.empty()) {
-      context.out << verdict.file << ": valid, " << verdict.contents << "\n";
+      context.out << printable(verdict.file) << ": valid, " << verdict.contents << "\n";
     }
   }
   if (options.format == OutputFormat::kJson) context.out << to_json(verdicts_tree(verdicts));

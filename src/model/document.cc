@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/printable.h"
 #include "model/document_builder.h"
 
 namespace fairlead {
@@ -33,30 +34,14 @@ std::string shown(std::string_view text) {
   return printable(out + "\"");
 }
 
-// Line of the first byte that is not UTF-8 or is NUL; 0 if there is none (RFC 3629, section 4).
+// Line of the first byte that is not UTF-8 or is NUL; 0 if there is none.
 int bad_utf8_line(std::string_view text) {
   int line = 1;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto at = [&](std::size_t k) {
-      return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0U;
-    };
-    const auto tail = [&](std::size_t k) { return (at(k) & 0xC0U) == 0x80U; };
-    const unsigned c = at(0);
-    if (c == '\n') ++line;
-    if (c == 0) return line;
-    if (c < 0x80) {
-      i += 1;
-    } else if (c >= 0xC2 && c < 0xE0 && tail(1)) {
-      i += 2;
-    } else if (c >= 0xE0 && c < 0xF0 && tail(1) && tail(2) && !(c == 0xE0 && at(1) < 0xA0) &&
-               !(c == 0xED && at(1) >= 0xA0)) {
-      i += 3;
-    } else if (c >= 0xF0 && c < 0xF5 && tail(1) && tail(2) && tail(3) &&
-               !(c == 0xF0 && at(1) < 0x90) && !(c == 0xF4 && at(1) >= 0x90)) {
-      i += 4;
-    } else {
-      return line;
-    }
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0 || text.front() == '\0') return line;
+    if (text.front() == '\n') ++line;
+    text.remove_prefix(length);
   }
   return 0;
 }
@@ -71,23 +56,6 @@ bool looks_like_json(std::string_view text, std::string_view file) {
 }
 
 }  // namespace
-
-std::string printable(std::string text) {
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  if (std::none_of(text.begin(), text.end(), is_control)) return text;
-  constexpr const char* kHex = "0123456789abcdef";
-  std::string out;
-  for (const char c : text) {
-    if (!is_control(c)) {
-      out += c;
-      continue;
-    }
-    out += "\\x";
-    out += kHex[static_cast<unsigned char>(c) >> 4];
-    out += kHex[static_cast<unsigned char>(c) & 15];
-  }
-  return out;
-}
 
 const Value* Value::find(std::string_view key) const {
   if (kind_ != ValueKind::kMap) return nullptr;

@@ -105,9 +105,6 @@ class Document {
   std::vector<Value> roots_;
 };
 
-// Control characters as "\x1b": what stands in a document must not steer a terminal.
-std::string printable(std::string text);
-
 // The name of a document in messages: the path, or "<stdin>" for "-".
 std::string document_name(const std::string& path);
 

@@ -5,6 +5,7 @@
 
 #include "base/decimal.h"
 #include "base/nearest.h"
+#include "base/printable.h"
 
 namespace fairlead {
 namespace {
@@ -61,8 +62,7 @@ std::optional<std::string> as_name(const Value& value, Findings& findings) {
                       std::to_string(kMaxNameLength),
                   "shorten it", ErrorCode::kOutOfRange);
   }
-  for (const char c : *text) {
-    if (static_cast<unsigned char>(c) > ' ' && c != 0x7f && c != '"' && c != '\'') continue;
+  if (!is_printable(*text) || text->find_first_of(" \"'") != std::string::npos) {
     return refuse(value, findings,
                   value.brief() +
                       " is not a name: blanks, quotes and control characters are not "

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.h"
+
 namespace fairlead::sim {
 namespace {
 
@@ -18,10 +20,15 @@ std::unexpected<Error> error_at(std::string_view file, std::int32_t line, std::s
                                std::move(cure)});
 }
 
-Result<void> check_text(char c, std::string_view file, std::int32_t line, std::size_t at) {
-  if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) return {};
-  return error_at(file, line, at + 1,
-                  fmt::format("a control character (0x{:02x})", static_cast<unsigned>(c)),
+Result<void> check_text(std::string_view line, std::string_view file, std::int32_t number,
+                        std::size_t at) {
+  const std::size_t length = utf8_length(line.substr(at));  // 0: inside a character
+  if (length == 0 || is_printable(line.substr(at, length))) return {};
+  std::string bytes;
+  for (const char c : line.substr(at, length)) {
+    bytes += fmt::format("{}0x{:02x}", bytes.empty() ? "" : " ", static_cast<unsigned char>(c));
+  }
+  return error_at(file, number, at + 1, fmt::format("a control character ({})", bytes),
                   "a scenario is plain text");
 }
 
@@ -44,7 +51,7 @@ Result<void> lex_line(std::string_view line, std::string_view file, std::int32_t
         const std::size_t open = at++;
         while (at < line.size() && line[at] != '"') {
           if (line[at] == '\\' && at + 1 < line.size()) ++at;
-          FAIRLEAD_TRY(check_text(line[at], file, number, at));
+          FAIRLEAD_TRY(check_text(line, file, number, at));
           word.text += line[at++];
         }
         if (at >= line.size()) {
@@ -54,7 +61,7 @@ Result<void> lex_line(std::string_view line, std::string_view file, std::int32_t
         ++at;
         continue;
       }
-      FAIRLEAD_TRY(check_text(c, file, number, at));
+      FAIRLEAD_TRY(check_text(line, file, number, at));
       ++at;
       const bool last = at >= line.size() || blank(line[at]);
       if ((c == ',' || c == ':') && last) break;  // punctuation
