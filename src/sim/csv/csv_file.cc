@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "base/printable.h"
 #include "model/document.h"
 #include "sim/csv/text_file.h"
 
@@ -13,14 +14,14 @@ namespace fairlead::sim {
 namespace {
 
 constexpr std::size_t kShownLength = 40;
+constexpr std::size_t kMaxColumns = 1000;
 
 // What a message shows of a value: bounded, and on one line.
 std::string shown(std::string_view value) {
-  std::string out;
-  for (const char c : value.substr(0, kShownLength)) {
-    out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-  }
-  if (value.size() > kShownLength) out += "…";
+  std::size_t end = std::min(value.size(), kShownLength);
+  while (end > 0 && end < value.size() && (value[end] & 0xC0) == 0x80) --end;
+  std::string out = printable(std::string(value.substr(0, end)));
+  if (value.size() > end) out += "…";
   return out;
 }
 
@@ -37,6 +38,16 @@ std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
   return text;
+}
+
+// Tabs are blanks; all else must be printable.
+bool is_text(std::string_view line) {
+  while (!line.empty()) {
+    const std::size_t tab = std::min(line.find('\t'), line.size());
+    if (!is_printable(line.substr(0, tab))) return false;
+    line.remove_prefix(std::min(tab + 1, line.size()));
+  }
+  return true;
 }
 
 // Splits one line. False: a quote stays open, or text follows a closing quote.
@@ -117,12 +128,10 @@ Result<CsvFile> CsvFile::parse(std::string name, std::string text) {
 Result<void> CsvFile::parse_lines() {
   std::string_view rest = *text_;
   if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
-  const auto at_line = [&](int line, std::string message, std::string cure) {
-    return fail(Error{ErrorCode::kInvalidArgument,
-                      std::move(message),
-                      fmt::format("{}:{}", name_, line),
-                      {},
-                      std::move(cure)});
+  const auto at_line = [&](int line, std::string message, std::string cure,
+                           ErrorCode code = ErrorCode::kInvalidArgument) {
+    return fail(
+        Error{code, std::move(message), fmt::format("{}:{}", name_, line), {}, std::move(cure)});
   };
   std::vector<std::string_view> cells;
   int number = 0;
@@ -133,11 +142,20 @@ Result<void> CsvFile::parse_lines() {
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (trimmed(line).empty()) continue;
+    if (!is_text(line)) {
+      return at_line(number, fmt::format("not UTF-8 text: '{}'", shown(line)),
+                     "save it as UTF-8, without control characters, with line ends LF or CRLF");
+    }
     if (!split_line(line, *unquoted_, cells)) {
       return at_line(number, fmt::format("a quote is not closed in '{}'", shown(line)),
                      "close it on the same line; write a quote inside as two quotes");
     }
     if (header_.empty()) {
+      if (cells.size() > kMaxColumns) {
+        return at_line(number,
+                       fmt::format("has {} columns, allowed are {}", cells.size(), kMaxColumns),
+                       "remove those that are not needed", ErrorCode::kOutOfRange);
+      }
       header_.assign(cells.begin(), cells.end());
       for (std::size_t i = 0; i < header_.size(); ++i) {
         if (header_[i].empty()) {

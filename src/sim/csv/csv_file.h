@@ -26,7 +26,8 @@ class CsvFile {
   static Result<CsvFile> read(const std::string& path);
 
   // Error: kInvalidArgument for an empty text, a header without rows, a row with another number of
-  // cells than the header, an open quote, a column name that is empty or stated twice.
+  // cells than the header, an open quote, control characters, text that is not UTF-8, a column
+  // name that is empty or stated twice; kOutOfRange for too many columns.
   static Result<CsvFile> parse(std::string name, std::string text);
 
   // Position of a column by name. Error: kInvalidArgument, naming the columns that there are.

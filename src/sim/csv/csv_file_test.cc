@@ -63,6 +63,25 @@ TEST(CsvFile, RefusesWhatIsNoTable) {
             "jobs.csv:1: column 2 has no name; the first line names the columns");
 }
 
+// Names that are no UTF-8 once ended `-o json` with an exception; others steered the terminal.
+TEST(CsvFile, RefusesWhatIsNoPlainText) {
+  const std::string cure =
+      "; save it as UTF-8, without control characters, with line ends LF or CRLF";
+  EXPECT_EQ(parse_error("a,b\n1,\xff\n"), "jobs.csv:2: not UTF-8 text: '1,\\xff'" + cure);
+  EXPECT_EQ(parse_error("a,b\n1,\x1b[31m\n"), "jobs.csv:2: not UTF-8 text: '1,\\x1b[31m'" + cure);
+  EXPECT_EQ(parse_error("a,b\r1,2\r"), "jobs.csv:1: not UTF-8 text: 'a,b\\x0d1,2'" + cure);
+  EXPECT_EQ(parse_error(std::string("a,b\n1,\0\n", 8)),
+            "jobs.csv:2: not UTF-8 text: '1,\\x00'" + cure);
+  EXPECT_EQ(parsed("a,b\n1,\tZürich\n").cell(0, 1), "Zürich");
+}
+
+TEST(CsvFile, BoundsTheColumns) {
+  std::string header = "c0";
+  for (int i = 1; i <= 1000; ++i) header += ",c" + std::to_string(i);
+  EXPECT_EQ(parse_error(header + "\n1\n"),
+            "jobs.csv:1: has 1001 columns, allowed are 1000; remove those that are not needed");
+}
+
 TEST(CsvFile, NamesTheColumnsThereAreWhenOneIsMissing) {
   EXPECT_EQ(parsed("a,b\n1,2\n").column("gpus").error().text(),
             "jobs.csv:1: column 'gpus' is missing; the header has: a, b; add the column 'gpus' to "

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "base/decimal.h"
+#include "base/printable.h"
 #include "base/rng.h"
 
 namespace fairlead::sim {
@@ -115,6 +116,11 @@ Result<std::vector<Weighted>> parse_weights(std::string_view text) {
   for (const std::string_view part : split(text, ',')) {
     const std::size_t colon = part.find(':');
     Weighted item{part.substr(0, colon), 1};
+    if (!is_printable(item.name)) {
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("'{}' holds control characters", printable(std::string(item.name))),
+                  "write NAME:WEIGHT on one line");
+    }
     if (colon != std::string_view::npos) {
       const std::string_view weight = part.substr(colon + 1);
       const char* end = weight.data() + weight.size();

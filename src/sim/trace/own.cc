@@ -16,6 +16,7 @@ namespace {
 constexpr std::int64_t kMaxSeconds = std::int64_t{100} * 366 * 86'400;
 constexpr std::int64_t kMaxTasks = 1 << 16;
 constexpr std::int64_t kMaxGpus = 1024;
+constexpr std::int64_t kMaxGpusOfJob = std::int64_t{1} << 24;
 constexpr std::int64_t kMaxCpus = 1 << 16;
 constexpr std::int64_t kMaxPriority = 1'000'000;
 
@@ -126,6 +127,12 @@ Result<TraceJob> RowReader::read(std::size_t row) const {
                   amount(row, "priority", 0, -kMaxPriority, kMaxPriority, job.priority));
   job.priority = static_cast<std::int32_t>(priority);
   FAIRLEAD_ASSIGN(job.request.gpu, gpu(row));
+  if (tasks * job.request.gpu.count > kMaxGpusOfJob) {
+    return fail(file_.error(row, *at(row, "tasks"),
+                            fmt::format("{} tasks of {} GPUs are more than {} GPUs", tasks,
+                                        job.request.gpu.count, kMaxGpusOfJob),
+                            "lower one of them", ErrorCode::kOutOfRange));
+  }
   FAIRLEAD_ASSIGN(job.request.cpu.value, amount(row, "cpu", 3, 0, kMaxCpus, 0));
   FAIRLEAD_ASSIGN(const std::int64_t mib, amount(row, "memory_mib", 0, 0, kMaxAmount >> 20, 0));
   job.request.memory = Bytes(mib << 20);

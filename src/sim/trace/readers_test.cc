@@ -134,6 +134,9 @@ TEST(OwnTrace, NeedsTwoColumnsOnly) {
 }
 
 TEST(OwnTrace, NamesBadValuesAndNearColumns) {
+  EXPECT_EQ(error_of(read_trace(csv("submit_s,duration_s,tasks,gpus\n1,1,65536,1024\n"))),
+            "t.csv:2: column tasks: 65536 tasks of 1024 GPUs are more than 16777216 GPUs; "
+            "lower one of them");
   EXPECT_EQ(error_of(read_trace(csv("submit_s,duration_s,gpu\n1,1,1\n"))),
             "t.csv:1: column 'gpu' is not known; did you mean 'gpus'?");
   EXPECT_EQ(
