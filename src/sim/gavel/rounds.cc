@@ -15,6 +15,7 @@ namespace fairlead::sim {
 namespace {
 
 constexpr double kRoundSeconds = 360;
+constexpr double kMaxJobSeconds = 100.0 * 366 * 86'400;
 constexpr std::int64_t kGpusPerNode = 4;
 constexpr std::array<double, 3> kLevelHours{1, 10, 50};
 // A job changes its type only for more than 2 % of the fastest type's speed.
@@ -75,6 +76,13 @@ Result<Job> job_of(const GavelJob& trace, const GavelThroughputs& table,
                   "add the line to the throughputs, with 0 if it cannot run there");
     }
     const double usable = trace.gpus <= pool.gpus ? rate->second : 0;
+    // Each round is played: years without end would take as long.
+    if (usable > 0 && trace.steps / usable > kMaxJobSeconds) {
+      return fail(ErrorCode::kOutOfRange,
+                  fmt::format("job {} ('{}' with {} GPUs) takes more than 100 years on {}",
+                              trace.name, trace.type, trace.gpus, pool.type),
+                  "lower its total_steps, or raise its steps_per_s (0 if it cannot run there)");
+    }
     job.rates.push_back(usable);
     job.fastest = std::max(job.fastest, usable);
   }

@@ -54,6 +54,17 @@ TEST(Gavel, AJobMovesToTheFastTypeWhenItIsFree) {
   EXPECT_EQ(r.measured, 2u);
 }
 
+// Played round by round, this once ran for ever.
+TEST(Gavel, AJobOfMoreThanACenturyIsRefused) {
+  GavelOptions options;
+  options.cluster = *parse_gavel_cluster("slow:1");
+  const auto result =
+      run_gavel({{"a", 0, "t", 1, 7200}}, GavelThroughputs{{{"slow", "t", 1}, 1e-300}}, options);
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().code, ErrorCode::kOutOfRange);
+  EXPECT_NE(result.error().text().find("more than 100 years on slow"), std::string::npos);
+}
+
 TEST(Gavel, AMoveCostsItsRestart) {
   const auto r = run({{"a", 0, "t", 1, 7200}, {"b", 0, "t", 1, 7200}}, "fifo", "60s");
   EXPECT_NEAR(r.avg_hours, 1.25 + 60.0 / 3600 / 2, 1e-9);

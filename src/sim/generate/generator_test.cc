@@ -75,6 +75,9 @@ TEST(Generator, ReadsItsOptionsAndNamesWhatItCannotRead) {
   EXPECT_EQ(parse_sizes("0.25:15,1,16:2")->at(1).milli, 1000);
   EXPECT_EQ(parse_sizes("1.5:1").error().text(),
             "'1.5' is not a number of GPUs; write a whole number, or a portion such as 0.25");
+  // It would be a line of its own in the trace.
+  EXPECT_EQ(parse_projects("a\nb:1").error().text(),
+            "'a\\x0ab' holds control characters; write NAME:WEIGHT on one line");
   EXPECT_EQ(parse_sizes("1:x").error().text(),
             "'x' in '1:x' is not a weight; write NAME:WEIGHT with a weight above 0");
   EXPECT_EQ(parse_projects("a:1,,b").error().text(),
@@ -104,6 +107,7 @@ TEST(Faults, ComeAtThePublishedRates) {
   const auto faults = plan_faults(cluster, year, rates, 1);
   // 48 GPUs × 1.2e-5 + 8 nodes × 4e-5 + 48 × 1e-6 per hour, × 200 × 8760 h = 1654.
   EXPECT_NEAR(static_cast<double>(faults.size()), 1654, 150);
+  EXPECT_NEAR(expected_faults(cluster, year, rates), 1654, 1);
   const auto silent =
       std::count_if(faults.begin(), faults.end(), [](const Fault& f) { return f.noticed > f.at; });
   EXPECT_NEAR(static_cast<double>(silent) / static_cast<double>(faults.size()), 0.2, 0.04);

@@ -37,6 +37,17 @@ Fault make_fault(const FaultRates& rates, Rng& rng, FaultKind kind, Instant at,
 
 }  // namespace
 
+double expected_faults(const ClusterSpec& cluster, Duration horizon, const FaultRates& rates) {
+  std::size_t devices = 0;
+  for (const NodeSpec& node : cluster.nodes) devices += node.devices.size();
+  const double lemons = 1 + rates.lemon_share * (rates.lemon_factor - 1);
+  const double per_hour =
+      lemons * rates.node_per_node_hour * static_cast<double>(cluster.nodes.size()) +
+      (lemons * rates.device_per_gpu_hour + rates.switch_per_gpu_hour) *
+          static_cast<double>(devices);
+  return per_hour * rates.scale * static_cast<double>(horizon.ms) / kHourMs;
+}
+
 std::vector<Fault> plan_faults(const ClusterSpec& cluster, Duration horizon,
                                const FaultRates& rates, std::uint64_t seed) {
   std::vector<Fault> faults;

@@ -38,6 +38,9 @@ struct FaultRates {
   double scale = 1;  // all rates × this
 };
 
+// How many faults there will be on average.
+double expected_faults(const ClusterSpec& cluster, Duration horizon, const FaultRates& rates);
+
 // Faults in [0, horizon), by time. Same arguments, same plan.
 std::vector<Fault> plan_faults(const ClusterSpec& cluster, Duration horizon,
                                const FaultRates& rates, std::uint64_t seed);
