@@ -1,5 +1,7 @@
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <new>
 #include <unistd.h>
 
 #include "cli/app.h"
@@ -11,5 +13,12 @@ int main(int argc, char** argv) {
   fairlead::cli::CliContext context{std::cout, std::cerr};
   context.terminal = ::isatty(STDERR_FILENO) == 1;
   context.color = context.terminal && (no_color == nullptr || *no_color == '\0');
-  return fairlead::cli::run(arguments, context);
+  // A limit on the size of files is an error of the write, not the end of the process.
+  std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    return fairlead::cli::run(arguments, context);
+  } catch (const std::bad_alloc&) {
+    std::cerr << "error: there is not enough memory\n";
+    return 1;
+  }
 }

@@ -25,8 +25,9 @@ struct RunArguments {
   bool trace = false;
 };
 
-// A folder stands for the scenario files in it, by name.
-std::vector<std::string> expanded(const std::vector<std::string>& arguments) {
+// A folder stands for the scenario files in it, by name. Error: kIo if it has none or cannot be
+// read to the end.
+Result<std::vector<std::string>> expanded(const std::vector<std::string>& arguments) {
   namespace fs = std::filesystem;
   std::vector<std::string> files;
   for (const std::string& argument : arguments) {
@@ -42,7 +43,16 @@ std::vector<std::string> expanded(const std::vector<std::string>& arguments) {
       if (extension == ".scn" || extension == ".yaml" || extension == ".json") {
         found.push_back(it->path().string());
       }
-      if (error) break;
+    }
+    if (error) {
+      return fail(Error{ErrorCode::kIo, "cannot be read: " + error.message(), argument, {}, {}});
+    }
+    if (found.empty()) {
+      return fail(Error{ErrorCode::kIo,
+                        "there is no scenario file in this folder",
+                        argument,
+                        {},
+                        "name a folder with files that end in .scn, .yaml or .json"});
     }
     std::sort(found.begin(), found.end());
     files.insert(files.end(), found.begin(), found.end());
@@ -59,7 +69,9 @@ std::expected<sim::Scenario, std::vector<Error>> read(const std::string& file) {
 int run_files(const RunArguments& arguments, CliContext& context) {
   int status = 0;
   std::vector<sim::RunReport> reports;
-  for (const std::string& file : expanded(arguments.files)) {
+  const auto files = expanded(arguments.files);
+  if (!files) return report(context, files.error());
+  for (const std::string& file : *files) {
     const auto scenario = read(file);
     if (!scenario) {
       status = std::max(status, report_invalid(context, scenario.error()));
@@ -84,9 +96,11 @@ int run_files(const RunArguments& arguments, CliContext& context) {
   return status;
 }
 
-int check_files(const std::vector<std::string>& files, CliContext& context) {
+int check_files(const std::vector<std::string>& arguments, CliContext& context) {
   int status = 0;
-  for (const std::string& file : expanded(files)) {
+  const auto files = expanded(arguments);
+  if (!files) return report(context, files.error());
+  for (const std::string& file : *files) {
     const auto scenario = read(file);
     if (!scenario) status = std::max(status, report_invalid(context, scenario.error()));
   }

@@ -57,6 +57,44 @@ constexpr const char* kPods =
     "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\na,4000,1024,1,500,\nb,4000,1024,2,1000,"
     "\nc,4000,1024,1,1000,T4\n";
 
+TEST_F(SimulateCommand, TwoOutputsDoNotGoToOneFile) {
+  const auto run = simulate({"demo", "--html", path("x"), "--records", path("x")});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.err, "error: --records: goes where --html goes; name a file of its own\n");
+  EXPECT_FALSE(std::filesystem::exists(path("x")));
+  EXPECT_EQ(simulate({"demo", "--html", "-"}).status, 2);  // the summary goes there too
+}
+
+TEST_F(SimulateCommand, AnOutputDoesNotReplaceWhatIsRead) {
+  const std::string trace = file("jobs.csv", "submit_s,duration_s\n0,10\n");
+  const std::string cluster =
+      file("c.yaml",
+           "apiVersion: fairlead/v1\nkind: Cluster\nnodes:\n  - {name: n, cpu: 4, memory: 1Gi, "
+           "gpus: 1 x T4}\nqueues:\n  - {name: default, quota: {gpu: 1}}\n");
+  const auto run =
+      simulate({"trace", trace, "--cluster", cluster, "--records", path("./jobs.csv")});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_NE(run.err.find("which is read"), std::string::npos) << run.err;
+  EXPECT_EQ(simulate({"trace", trace, "--cluster", cluster}).status, 0);
+}
+
+// The page was once written before the folder of the records turned out to be missing.
+TEST_F(SimulateCommand, AnOutputThatCannotBeWrittenLeavesNoOther) {
+  const auto run = simulate({"demo", "--html", path("x.html"), "--records", path("no/x.csv")});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_FALSE(std::filesystem::exists(path("x.html")));
+}
+
+// A century of faults a millionfold once took all memory.
+TEST_F(SimulateCommand, FaultsWithoutEndAreRefused) {
+  const std::string trace = file("jobs.csv", "submit_s,duration_s,project\n0,3162240000,vision\n");
+  ASSERT_EQ(simulate({"demo", "--write", folder_.string()}).status, 0);
+  const auto run = simulate({"trace", trace, "--cluster", path("demo-cluster.yaml"), "--faults",
+                             "--fault-scale", "1000000"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_NE(run.err.find("--fault-scale"), std::string::npos) << run.err;
+}
+
 TEST_F(SimulateCommand, OpenbPrintsEverySeedAndTheMean) {
   const Ran run = simulate({"openb", "--nodes", file("n.csv", kNodes), "--pods",
                             file("p.csv", kPods), "--seeds", "7,42-43", "-o", "json"});

@@ -71,6 +71,9 @@ int gavel(const GavelCommandOptions& in, CliContext& context) {
   if (!options) return report(context, options.error());
   const auto input = load(in);
   if (!input) return report(context, input.error());
+  if (!check_outputs(context, {{"--output", in.output, true}}, {in.jobs, in.throughputs})) {
+    return context.exit_status;
+  }
   const auto result = [&] {
     ProgressBar bar(context, "gavel " + in.policy);
     return sim::run_gavel(input->jobs, input->rates, *options, bar.part(0, 1));

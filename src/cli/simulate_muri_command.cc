@@ -65,6 +65,13 @@ int muri(const MuriOptions& options, CliContext& context) {
                                  "--restart-cost",
                                  "leave out one of the two"});
   }
+  if (!check_outputs(context,
+                     {{"--output", options.output, true},
+                      {"--html", options.html},
+                      {"--records", options.records}},
+                     {options.trace})) {
+    return context.exit_status;
+  }
   Result<sim::ReplayResult> result = [&] {
     ProgressBar bar(context, "muri " + options.policy);
     return options.published ? sim::replay_as_published(*jobs, options.nodes, options.gpus_per_node,

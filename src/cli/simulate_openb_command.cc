@@ -56,6 +56,10 @@ Settings settings_of(const OpenbOptions& options, const sim::OpenbInput& input) 
 
 int fill(const OpenbOptions& options, const sim::OpenbInput& input,
          const std::vector<std::uint64_t>& seeds, CliContext& context) {
+  if (!check_outputs(context, {{"--output", options.output, true}, {"--html", options.html}},
+                     {options.nodes, options.pods})) {
+    return context.exit_status;
+  }
   std::vector<sim::OpenbRun> runs;
   {
     ProgressBar bar(context, "openb " + options.policy);
@@ -83,6 +87,10 @@ int churn(const OpenbOptions& options, const sim::OpenbInput& input,
                                  {},
                                  "--html",
                                  "leave out --html, or use -o json"});
+  }
+  if (!check_outputs(context, {{"--output", options.output, true}},
+                     {options.nodes, options.pods})) {
+    return context.exit_status;
   }
   std::vector<sim::ChurnRun> runs;
   {

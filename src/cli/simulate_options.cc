@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 #include <ostream>
 
 #include <CLI/CLI.hpp>
 
+#include "base/output_file.h"
 #include "model/cluster_reader.h"
 
 namespace fairlead::cli {
@@ -116,6 +118,51 @@ bool load_cluster(const std::string& path, ClusterSpec& cluster, CliContext& con
     return false;
   }
   cluster = std::move(document->cluster);
+  return true;
+}
+
+bool check_outputs(CliContext& context, const std::vector<OutputFlag>& outputs,
+                   const std::vector<std::string>& inputs) {
+  namespace fs = std::filesystem;
+  const auto same = [](const std::string& a, const std::string& b) {
+    std::error_code error;
+    return a == b || fs::equivalent(a, b, error);
+  };
+  const auto refuse = [&](Error error) {
+    context.exit_status = report(context, error);
+    return false;
+  };
+  std::vector<OutputFlag> seen;
+  for (OutputFlag output : outputs) {
+    const bool standard = output.path == "-" || (output.path.empty() && output.required);
+    if (standard) output.path = "-";
+    if (output.path.empty()) continue;
+    std::error_code error;
+    const fs::file_status status = fs::status(output.path, error);
+    const bool special = !standard && fs::exists(status) && !fs::is_regular_file(status) &&
+                         !fs::is_directory(status);
+    if (special) continue;
+    for (const OutputFlag& other : seen) {
+      if (!same(output.path, other.path)) continue;
+      return refuse(Error{ErrorCode::kInvalidArgument,
+                          "goes where " + other.flag + " goes",
+                          {},
+                          output.flag,
+                          "name a file of its own"});
+    }
+    seen.push_back(output);
+    if (standard) continue;
+    for (const std::string& input : inputs) {
+      if (input == "-" || !same(output.path, input)) continue;
+      return refuse(Error{ErrorCode::kInvalidArgument,
+                          "would replace \"" + input + "\", which is read",
+                          {},
+                          output.flag,
+                          "name another file"});
+    }
+    // Without commit() nothing is left of it.
+    if (const auto file = OutputFile::create(output.path); !file) return refuse(file.error());
+  }
   return true;
 }
 

@@ -45,6 +45,17 @@ void add_seed_option(CLI::App& command, std::uint64_t& target, const std::string
 // The `kind: Cluster` document of a file. Reports what is wrong and sets context.exit_status.
 bool load_cluster(const std::string& path, ClusterSpec& cluster, CliContext& context);
 
+struct OutputFlag {
+  std::string flag;
+  std::string path;
+  bool required = false;  // standard output if no path is stated
+};
+
+// False after reporting that one of these files cannot be written, is written by two flags or is
+// read too: better before a long replay than after it. Empty and "-" are standard output.
+bool check_outputs(CliContext& context, const std::vector<OutputFlag>& outputs,
+                   const std::vector<std::string>& inputs);
+
 // Writes the page to `path` if it is set. False: reported, and context.exit_status set.
 bool write_page(CliContext& context, const std::string& path, const std::string& html);
 

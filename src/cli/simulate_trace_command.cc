@@ -1,4 +1,5 @@
 // fairlead simulate trace, philly and demo: a trace on a cluster, with everything a replay can do.
+#include <cmath>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -37,6 +38,7 @@ struct TraceOptions {
 };
 
 constexpr Duration kFaultsBeyondTrace = hours(24 * 30);
+constexpr double kMaxFaults = 2'000'000;
 
 Result<Duration> duration_option(const std::string& text, const char* option) {
   const auto value = parse_duration(text);
@@ -60,7 +62,18 @@ Result<sim::ReplayOptions> replay_options(const TraceOptions& in, const ClusterS
     rates.scale = in.fault_scale;
     Instant last;
     for (const sim::TraceJob& job : jobs) last = std::max(last, job.submit + job.run_time);
-    out.faults = sim::plan_faults(cluster, (last - Instant{}) + kFaultsBeyondTrace, rates, in.seed);
+    const Duration horizon = (last - Instant{}) + kFaultsBeyondTrace;
+    const double expected = sim::expected_faults(cluster, horizon, rates);
+    if (expected > kMaxFaults) {
+      return fail(Error{ErrorCode::kOutOfRange,
+                        "about " + std::to_string(std::llround(expected)) +
+                            " faults until the last job could end; allowed are " +
+                            std::to_string(std::llround(kMaxFaults)),
+                        {},
+                        "--faults",
+                        "lower --fault-scale, or replay a shorter trace"});
+    }
+    out.faults = sim::plan_faults(cluster, horizon, rates, in.seed);
   }
   return out;
 }
@@ -86,6 +99,11 @@ Settings settings_of(const TraceOptions& in) {
 int replay_and_report(const TraceOptions& in, const ClusterSpec& cluster,
                       const std::vector<sim::TraceJob>& jobs, const std::string& title,
                       CliContext& context) {
+  if (!check_outputs(
+          context, {{"--output", in.output, true}, {"--html", in.html}, {"--records", in.records}},
+          {in.file, in.cluster})) {
+    return context.exit_status;
+  }
   const auto options = replay_options(in, cluster, jobs);
   if (!options) return report(context, options.error());
   const auto result = [&] {

@@ -109,6 +109,22 @@ TEST(Documents, OfAnotherKindAreNamedAndTheirCommandToo) {
   EXPECT_EQ(std::count(divided.err.begin(), divided.err.end(), '\n'), 1) << divided.err;
 }
 
+// A folder that was misspelt or emptied once passed with nothing played.
+TEST(Scenario, AFolderWithoutScenariosIsNoPass) {
+  const Outcome played = run_with({"scenario", "run", "docs/adr"});
+  EXPECT_EQ(played.status, 1);
+  EXPECT_NE(played.err.find("docs/adr: there is no scenario file in this folder"),
+            std::string::npos)
+      << played.err;
+}
+
+// What a name or an argument holds must not steer the terminal that shows the message.
+TEST(Messages, DoNotSteerATerminal) {
+  const Outcome run = run_with({"validate", "no\x1b[31m\xff.yaml"});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.err.find("no\\x1b[31m\\xff.yaml"), std::string::npos) << run.err;
+}
+
 TEST(Options, OutsideTheirRangeNameIt) {
   for (const char* seed : {"-1", "x", "9223372036854775808", "1.5"}) {
     const Outcome outcome = run_with({"simulate", "demo", "--seed", seed});
