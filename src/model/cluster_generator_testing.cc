@@ -93,6 +93,7 @@ class Generator {
     PoolSpec p;
     p.name = std::move(pool_name);
     p.consolidate = !chance(3);
+    if (chance(2)) p.reservations = static_cast<std::int32_t>(rng_.between(0, 1000));
     p.gpu_strategy = chance(2) ? Strategy::kSpread : Strategy::kBinpack;
     p.cpu_strategy = chance(2) ? Strategy::kSpread : Strategy::kBinpack;
     if (chance(2)) p.exchange_rates["own"] = rng_.between(1, 5000);

@@ -68,6 +68,8 @@ Tree pool_tree(const PoolSpec& pool) {
     aging.add("interval", Tree::string(to_text(pool.aging_interval)));
     aging.add("max", Tree::number(pool.aging_max));
   }
+  if (pool.reservations != usual.reservations)
+    out.add("reservations", Tree::number(pool.reservations));
   if (!pool.consolidate) out.add("consolidate", Tree::boolean(false));
   return out;
 }

@@ -122,6 +122,7 @@ void read_pool(const Value& value, ClusterDraft& draft, Findings& findings) {
                      "state both above 0, or leave \"aging\" out");
     }
   }
+  pool.reservations = in.int32("reservations", 0, kMostReservations).value_or(pool.reservations);
   pool.consolidate = in.boolean("consolidate").value_or(true);
   draft.cluster.pools.push_back(std::move(pool));
   draft.places.pools.push_back(&value);

@@ -9,6 +9,8 @@
 
 namespace fairlead {
 
+inline constexpr std::int32_t kMostReservations = 1000;
+
 enum class Strategy : std::uint8_t { kBinpack, kSpread };
 
 // How usage is remembered for phase 2 of the division (3.3).
@@ -31,6 +33,8 @@ struct PoolSpec {
   // `aging_max`; interval 0 is off.
   Duration aging_interval{0};
   std::int32_t aging_max = 0;
+  // 9.2: so many blocked workloads hold reservations; 0: none, every hole is filled.
+  std::int32_t reservations = 8;  // 0 to kMostReservations
   bool consolidate = true;  // 7.3: running tasks may be moved; never where GPUs are spread
 
   friend bool operator==(const PoolSpec&, const PoolSpec&) = default;

@@ -24,6 +24,7 @@ enum class ReasonCode : std::uint8_t {
   kPoolMissing,          // 6.1: none of its pools exists, or they have no nodes
   kNoRoom,               // 6.1: fewer tasks fit than the gang needs
   kNoDomain,             // 6.1, 6.4: no domain of the required level has the room
+  kReserved,             // 9.2: there is room, but it is reserved
   kSearchRanOut,         // 7.6: the search ended before an answer was sure
   kWaiting,              // not tried yet since the last change
 };
@@ -41,6 +42,7 @@ enum class ChangeKind : std::uint8_t {
   kRelaxTopology,    // target: role or workload: drop the required level
   kWaitUntil,        // at
   kUncordon,         // target: node: make it ready and schedulable
+  kEndBy,            // target: workload; amount: a maxRuntime in ms at most
 };
 
 std::string_view change_kind_name(ChangeKind kind);
@@ -76,12 +78,23 @@ struct Reason {
   std::optional<Change> cheapest;
 };
 
+// 9.4: when a workload that waits starts.
+struct ExpectedStart {
+  std::optional<Instant> earliest;  // unset: not known
+  std::optional<Instant> latest;    // unset: not known
+  bool reserved = false;            // the latest is promised
+  bool declared = false;            // bounded by declared maxima alone, not by what is usual
+  std::vector<std::string> nodes;   // that are reserved for it
+  std::string text;                 // one sentence for a person
+};
+
 struct Explanation {
   std::string workload;
   bool never = false;              // every way is closed whatever others do
   std::vector<Reason> reasons;     // of all its pools, decisive one first
   std::optional<Change> cheapest;  // the single change that would start it
-  std::string text() const;        // the reasons' sentences, one a line
+  std::optional<ExpectedStart> start;
+  std::string text() const;  // the reasons' sentences, then that of the start, one a line
 };
 
 }  // namespace fairlead::sched

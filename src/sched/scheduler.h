@@ -43,6 +43,7 @@ struct SchedulerOptions {
   bool preempt = true;
   bool consolidate = true;
   Duration restart_cost = minutes(1);
+  bool plan = true;  // rule 9: reservations for blocked workloads
 };
 
 class Scheduler {

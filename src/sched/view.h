@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,16 @@ struct TaskView {
   std::vector<std::int32_t> cpu_cells;
 };
 
+// What is kept for a workload that waits (9.2).
+struct ReservationView {
+  std::string pool;
+  Instant start;                   // it starts then at the latest, unless something happens outside
+  Instant promised;                // the start that was promised first
+  bool declared = true;            // all runtimes that this rests on are declared maxima
+  std::vector<std::string> nodes;  // by name
+  std::int64_t tasks = 0;
+};
+
 struct WorkloadView {
   std::string name;
   std::string queue;
@@ -35,6 +46,7 @@ struct WorkloadView {
   std::int32_t succeeded = 0;
   std::int32_t failures = 0;
   Instant submitted;
+  std::optional<ReservationView> reservation;
   std::vector<TaskView> tasks;  // running ones, by role and index
 };
 

@@ -71,6 +71,11 @@ std::optional<WorkloadSpec> changed(WorkloadSpec spec, const Change& change) {
     spec.preemptibility = Preemptibility::kPreemptible;
     found = change.target == spec.name;
   }
+  if (change.kind == ChangeKind::kEndBy && change.target == spec.name) {
+    spec.max_runtime = milliseconds(change.amount);
+    spec.expected_runtime.reset();
+    found = true;
+  }
   if (change.kind == ChangeKind::kRelaxTopology && change.target == spec.name) {
     spec.topology.within.clear();
     found = true;
@@ -127,6 +132,7 @@ std::string apply(Copy& copy, const Change& change, const sched::Explanation& ex
     case ChangeKind::kMakePreemptible:
     case ChangeKind::kLowerRequest:
     case ChangeKind::kLowerCount:
+    case ChangeKind::kEndBy:
     case ChangeKind::kRelaxTopology: {
       const auto now = changed(spec, change);
       if (!now) return "the workload has no such part";

@@ -146,6 +146,7 @@ Result<void> check_pool(const PoolSpec& pool) {
   FAIRLEAD_TRY(checks.duration("usage.windowLength", pool.usage_window_length, Duration{1}));
   FAIRLEAD_TRY(checks.duration("aging.interval", pool.aging_interval, Duration{0}));
   FAIRLEAD_TRY(checks.number("aging.max", pool.aging_max, 0, kMostPriority));
+  FAIRLEAD_TRY(checks.number("reservations", pool.reservations, 0, kMostReservations));
   if ((pool.aging_interval.ms > 0) != (pool.aging_max > 0)) {
     return fail(checks.error(ErrorCode::kInvalidArgument, "aging",
                              "aging.interval is " + to_text(pool.aging_interval) +

@@ -4,7 +4,7 @@
 // progress.cc  tasks starting, ending  wants.cc     what a workload waits for next, and its demand
 // checks.cc    numbers of events within bounds
 // decide.cc    one decision            pass.cc      the service order over one pool
-// take_back.cc reclaim, preempt, move
+// take_back.cc reclaim, preempt, move  planning.cc  reservations and who may pass them
 // explain.cc   why a workload waits    views.cc     read-only views    verify.cc  invariants
 //
 // Invariant (I11): everything kept incrementally equals a rebuild from the tasks; verify() checks.
@@ -24,6 +24,10 @@
 #include "sched/order/service_order.h"
 #include "sched/place/gang.h"
 #include "sched/place/placement_pool.h"
+#include "sched/plan/history.h"
+#include "sched/plan/planner.h"
+#include "sched/plan/runtime.h"
+#include "sched/plan/timeline.h"
 #include "sched/scheduler.h"
 #include "sched/share/usage.h"
 #include "sched/state/queue_tree.h"
@@ -33,8 +37,11 @@ namespace fairlead::sched {
 
 // One pool with everything the core keeps about it.
 struct PoolCore {
-  PoolCore(std::unique_ptr<PlacementPool> pool, UsageHistory history)
-      : placement(std::move(pool)), usage(std::move(history)) {}
+  PoolCore(std::unique_ptr<PlacementPool> pool, UsageHistory history,
+           const WorkloadTable& workloads, const Shapes& shapes, const TaskClasses& classes)
+      : placement(std::move(pool)),
+        usage(std::move(history)),
+        timeline(placement->state, workloads, shapes, classes) {}
 
   std::unique_ptr<PlacementPool> placement;
   UsageHistory usage;
@@ -62,6 +69,15 @@ struct PoolCore {
   Herd of_losers;
   std::map<QueueId, Herd> of_queue;
 
+  // Rule 9.
+  Timeline timeline;
+  std::unique_ptr<Planner> planner;     // from the first plan on
+  std::int64_t reserved_by_people = 0;  // reservations
+  std::uint64_t planned_at = 0;         // release_version when plans were last improved
+  Instant improve_from{INT64_MIN};      // not before: the last time took long
+  std::int64_t plan_steps = 0;          // of the search under way
+  bool plans_changed = false;           // by what started past them
+
   PoolState& state() { return placement->state; }
   const PoolState& state() const { return placement->state; }
 };
@@ -85,6 +101,7 @@ class Core {
   Result<Explanation> explain(const std::string& name);
 
   // views.cc
+  std::optional<ReservationView> reservation_view(WorkloadId id) const;
   std::optional<WorkloadView> workload_view(const std::string& name) const;
   std::optional<QueueView> queue_view(const std::string& name, const std::string& pool);
   std::optional<NodeView> node_view(const std::string& name) const;
@@ -243,6 +260,47 @@ class Core {
   void carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, RequirementId requirement,
                  Taker::Outcome outcome);
 
+  // planning.cc
+  Runtime runtime_of(const WorkloadRecord& w) const;
+  void expect_end(WorkloadId id, std::int32_t role, std::int32_t index);
+  void forget_end(WorkloadId id, std::int32_t role, std::int32_t index);
+  void extend_overruns(PoolCore& pool);
+  bool stands(const PoolCore& pool, const Reservation& r);
+  std::optional<Reservation> plan(PoolCore& pool, WorkloadId id, RequirementId requirement,
+                                  const Passes& passes);
+  void count_reserved(const PoolCore& pool, const Reservation& r, std::int64_t times);
+  void add_reservation(PoolCore& pool, Reservation reservation);
+  void drop_reservation(PoolCore& pool, std::size_t position);
+  void drop_reservation_of(WorkloadId id);
+  void keep_plans(PoolCore& pool);
+  void mend_plans(PoolCore& pool);
+  void improve_plans(PoolCore& pool);
+  Instant next_plan(const PoolCore& pool) const;
+  RequirementId requirement_of(const Reservation& r, const PoolCore& pool) const;
+  bool may_plan(PoolCore& pool, RequirementId id);
+  bool reserve(PoolCore& pool, BucketId bucket);
+  bool may_pass(const PoolCore& pool, WorkloadId id, const ResourceVector& demand,
+                const Reservation& r);
+  bool room_behind(PoolCore& pool, RequirementId id);
+  std::vector<WorkloadId> who_may_pass(PoolCore& pool, const Bucket& bucket);
+  Attempt attempt_behind(PoolCore& pool, BucketId bucket, WorkloadId id);
+  // While it lives the pool shows what the workload may use: reservations that it need not mind,
+  // by right or because it ends before them, neither hide room nor count at gates.
+  class PastReservations {
+   public:
+    PastReservations(Core& core, PoolCore& pool, WorkloadId id, const ResourceVector& demand);
+    PastReservations(const PastReservations&) = delete;
+    PastReservations& operator=(const PastReservations&) = delete;
+    ~PastReservations();
+    bool by_right() const { return by_right_; }
+
+   private:
+    Core& core_;
+    PoolCore& pool_;
+    std::vector<Reservation> passed_;
+    bool by_right_ = false;
+  };
+
   bool place_cheaper(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
                      const GangRequest& request, GangOutcome& outcome);
 
@@ -270,8 +328,10 @@ class Core {
   std::int64_t next_sequence_ = 0;
   Instant now_{INT64_MIN};
   Instant last_decided_{INT64_MIN};
+  bool deciding_ = false;           // what is reserved is hidden
   bool gates_follow_time_ = false;  // some queue has windows or a budget
   std::unique_ptr<Pass> pass_;
+  RuntimeHistory history_;
   std::int64_t placements_ = 0;
   std::int64_t attempts_ = 0;
   std::vector<bool> done_;               // pools that had their pass in this decision, by PoolId

@@ -5,6 +5,13 @@
 #include "sched/core/pass.h"
 
 namespace fairlead::sched {
+namespace {
+
+// How often within one decision plans may change what can start. Each time a promise moves ahead or
+// is made anew, so that it ends by itself; the bound keeps a decision short.
+constexpr int kMostPlanRounds = 16;
+
+}  // namespace
 
 // Time moved: back-offs end, windows open, budgets renew, priorities age.
 void Core::wake() {
@@ -111,11 +118,23 @@ std::vector<Decision> Core::decide(Instant now) {
   FAIRLEAD_CHECK(now >= now_, "time does not go back");
   now_ = now;
   wake();
-  // What is taken back may leave room for others, and those it was taken from wait again.
-  do {
+  deciding_ = true;
+  for (auto& pool : pools_) keep_plans(*pool);
+  // What is taken back may leave room for others, and those it was taken from wait again. So may
+  // what was reserved and is not any more.
+  int plan_rounds = 0;
+  for (bool again = true; again;) {
     pass_->begin();
     serve_all();
-  } while (claim_all());
+    again = claim_all();
+    for (auto& pool : pools_) {
+      if (!again && !std::exchange(pool->plans_changed, false) && !pool->full_pass) continue;
+      keep_plans(*pool);
+      again = again || (pool->full_pass && plan_rounds++ < kMostPlanRounds);
+    }
+  }
+  for (auto& pool : pools_) pool->timeline.show_all();
+  deciding_ = false;
   last_decided_ = now_;
   retire_classes();
   return std::exchange(decisions_, {});
@@ -123,7 +142,9 @@ std::vector<Decision> Core::decide(Instant now) {
 
 Instant Core::next_wakeup() {
   Instant next = backing_off_.empty() ? kNever : backing_off_.top().first;
-  for (const auto& pool : pools_) next = std::min(next, pool->unprotected_at);
+  for (const auto& pool : pools_) {
+    next = std::min({next, pool->unprotected_at, next_plan(*pool)});
+  }
   if (gates_follow_time_) {
     for (const QueueId q : queues_.parents_first()) {
       if (queues_.leaf(q) && queues_.get(q).workloads > 0) {
@@ -285,6 +306,7 @@ Core::Attempt Core::attempt(PoolCore& pool, BucketId bucket_id, WorkloadId id) {
   withdraw_wants(id);
   Started started{id, pool_id, growth, outcome.tasks};
   for (TaskPlacement& t : outcome.tasks) start_task(id, pool_id, std::move(t), non_preemptible);
+  drop_reservation_of(id);
   refresh_wants(id);
   decisions_.push_back(std::move(started));
   return Attempt::kStarted;

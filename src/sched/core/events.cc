@@ -94,7 +94,7 @@ Result<void> Core::on(const PoolDefined& e) {
     pools_.push_back(std::make_unique<PoolCore>(
         std::make_unique<PlacementPool>(id, spec, nodes_, classes_, std::move(scorer),
                                         options_.seed + id.index()),
-        UsageHistory(UsageRule(spec))));
+        UsageHistory(UsageRule(spec)), workloads_, shapes_, classes_));
     pool_by_name_.emplace(spec.name, id);
     queues_.add_pool(id, spec.name);
     set_rates(*pools_.back());
@@ -434,6 +434,7 @@ Result<void> Core::on(const WorkloadAdopted& e) {
     for (RoleProgress& progress : w.roles) {
       for (TaskSlot& slot : progress.tasks) slot.started = *entry.started;
     }
+    for (const auto& [role, index] : seen) expect_end(id, role, index);
   }
   observe(shape);
   refresh_wants(id);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 #include <variant>
 
 namespace fairlead::sched {
@@ -15,18 +16,31 @@ std::set<QueueId, Pass::ServedFirst>& Pass::siblings(QueueId q) {
   return parent.valid() ? place(parent).children : roots_;
 }
 
-// Notes that the requirement has room, and until when; false if it has none.
+// What room there is for the requirement, and notes until when; nothing if it cannot be served.
+std::optional<Pass::Room> Pass::room_for(RequirementId id) {
+  if (claims_) return Room::kFree;
+  const std::int64_t margin = core_.room_margin(*pool_, id);
+  if (margin >= 0) {
+    due_.emplace(changed_nodes_ + margin + 1, id);
+    return Room::kFree;
+  }
+  if (core_.room_behind(*pool_, id)) return Room::kBehind;
+  if (core_.may_plan(*pool_, id)) return Room::kNone;
+  return std::nullopt;
+}
+
 bool Pass::open(RequirementId id) {
   const PoolId pool = pool_->state().id;
-  if (!claims_) {
-    const std::int64_t margin = core_.room_margin(*pool_, id);
-    if (margin < 0) return false;
-    due_.emplace(changed_nodes_ + margin + 1, id);
+  const auto room = room_for(id);
+  if (!room) return false;
+  if (is_open(id)) {
+    if (std::exchange(open_[id.index()].room, *room) != *room) look_again(id);
+    return true;
   }
-  if (is_open(id)) return true;
   Requirement& requirement = core_.pending_.requirement(id);
   if (id.index() >= open_.size()) open_.resize(id.index() + 1);
   open_[id.index()] = {serial_,
+                       *room,
                        requirement.non_preemptible,
                        requirement.in(pool).stage > 0,
                        core_.demand_in(requirement, pool),
@@ -42,10 +56,15 @@ bool Pass::open(RequirementId id) {
   return true;
 }
 
-// It has no room, or is not what it was. The leaves that would have served it look again.
+// It has no room, or is not what it was.
 void Pass::close(RequirementId id) {
   open_[id.index()].serial = 0;
   --open_count_;
+  look_again(id);
+}
+
+// The leaves that would have served it settle anew.
+void Pass::look_again(RequirementId id) {
   if (id.index() >= served_by_.size()) return;
   auto& leaves = served_by_[id.index()];
   moved_.insert(moved_.end(), leaves.begin(), leaves.end());
@@ -84,8 +103,29 @@ bool Pass::can_start(QueueId leaf, const Head& head) {
     return false;
   }
   if (claims_) return may_claim(leaf, head);
-  const GateRequest gate{pool_->state().id, leaf, &requirement.demand, requirement.non_preemptible};
+  if (requirement.room != Room::kFree) {
+    const Bucket& bucket = core_.pending_.bucket(head.bucket);
+    // Whoever passes a reservation is not held by what it counts at gates.
+    if (requirement.room == Room::kBehind && bucket.behind_in != decision_) return true;
+    if (bucket.planned_in == decision_ || !core_.may_plan(*pool_, head.requirement)) return false;
+  }
+  if (gate_open(leaf, requirement, Reserved::kCounts)) return true;
+  return requirement.room == Room::kFree && !pool_->timeline.reservations().empty() &&
+         core_.pending_.bucket(head.bucket).behind_in != decision_ &&
+         gate_open(leaf, requirement, Reserved::kDoesNot);
+}
+
+bool Pass::gate_open(QueueId leaf, const Open& requirement, Reserved reserved) const {
+  const GateRequest gate{pool_->state().id, leaf, &requirement.demand, requirement.non_preemptible,
+                         reserved == Reserved::kDoesNot};
   return gates_open(core_.queues_, core_.resources_, gate, core_.now_, nullptr);
+}
+
+// Whether what is reserved stands in the way of the head, as room or at a gate.
+bool Pass::behind(QueueId leaf, const Head& head) const {
+  if (claims_) return false;
+  const Open& requirement = open_[head.requirement.index()];
+  return requirement.room != Room::kFree || !gate_open(leaf, requirement, Reserved::kCounts);
 }
 
 // What is cheap to know comes first: most heads have no claim.
@@ -215,10 +255,11 @@ bool Pass::is_tight(QueueId q) {
   const QueueLedger& ledger = core_.queues_.ledger(pool, q);
   for (std::size_t r = 0; r < most_.size(); ++r) {
     const Entitlement& e = core_.queues_.entitlement(pool, q, r);
-    if (e.limit != kUnlimited && most_[r] > 0 && ledger.allocated[r] + most_[r] > e.limit)
-      return true;
+    const std::int64_t held = ledger.allocated[r] + ledger.reserved[r];
+    if (e.limit != kUnlimited && most_[r] > 0 && held + most_[r] > e.limit) return true;
     const std::int64_t np = most_non_preemptible_[r];
-    if (e.quota != kUnlimited && np > 0 && ledger.non_preemptible[r] + np > e.quota) return true;
+    const std::int64_t held_np = ledger.non_preemptible[r] + ledger.reserved_non_preemptible[r];
+    if (e.quota != kUnlimited && np > 0 && held_np + np > e.quota) return true;
   }
   return false;
 }
@@ -258,6 +299,35 @@ void Pass::after_start(QueueId leaf, const std::vector<RequirementId>& asked) {
   // What the workload wants next joins the pass.
   for (const BucketId id : core_.pending_.take_fresh(pool_->state().id)) offer(id);
   if (open_count_ > 0) follow_up_gates(leaf);
+}
+
+// Past reservations, or with one of its own: who finds no free room.
+void Pass::serve_behind(QueueId leaf, const Head& head) {
+  Bucket& bucket = core_.pending_.bucket(head.bucket);
+  if (open_[head.requirement.index()].room != Room::kNone && bucket.behind_in != decision_) {
+    for (const WorkloadId id : core_.who_may_pass(*pool_, bucket)) {
+      const auto asked = waits_for(id);
+      if (core_.attempt_behind(*pool_, head.bucket, id) != Core::Attempt::kStarted) continue;
+      after_start(leaf, asked);
+      return;
+    }
+    bucket.behind_in = decision_;
+    return;
+  }
+  if (!core_.reserve(*pool_, head.bucket)) {
+    bucket.planned_in = decision_;
+    return;
+  }
+  // What is kept is not free for those behind, nor does it count twice at their gates.
+  changed_nodes_ += std::ssize(pool_->timeline.reservations().back().tasks);
+  close_what_ran_out();
+  if (open_count_ > 0) follow_up_gates(leaf);
+}
+
+std::vector<RequirementId> Pass::waits_for(WorkloadId id) const {
+  std::vector<RequirementId> out;
+  for (const Entry& entry : core_.workloads_.get(id).entries) out.push_back(entry.requirement);
+  return out;
 }
 
 void Pass::clear() {
@@ -312,24 +382,22 @@ bool Pass::run(PoolCore& pool, Scope scope, Claims claims, const std::vector<Buc
     offer_all();
   }
   if (open_count_ > 0) core_.divide(pool);
-  std::vector<RequirementId> asked;
   while (open_count_ > 0) {
     settle_moved();
     if (roots_.empty()) break;
     QueueId leaf = *roots_.begin();
     while (!place(leaf).children.empty()) leaf = *place(leaf).children.begin();
     const Head head = *place(leaf).head;
-    const auto note_asked = [&](WorkloadId id) {
-      asked.clear();
-      for (const Entry& entry : core_.workloads_.get(id).entries)
-        asked.push_back(entry.requirement);
-    };
-    note_asked(head.key.workload);
     moved_.push_back(leaf);
+    if (behind(leaf, head)) {
+      serve_behind(leaf, head);
+      continue;
+    }
+    std::vector<RequirementId> asked = waits_for(head.key.workload);
     auto outcome = core_.attempt(pool, head.bucket, head.key.workload);
     if (claims_ && outcome != Core::Attempt::kStarted) {
       for (const WorkloadId id : core_.claimants(pool, core_.pending_.bucket(head.bucket))) {
-        note_asked(id);
+        asked = waits_for(id);
         outcome = core_.take_back(pool, head.bucket, id);
         if (outcome == Core::Attempt::kStarted) break;
       }
@@ -346,7 +414,7 @@ bool Pass::run(PoolCore& pool, Scope scope, Claims claims, const std::vector<Buc
       case Core::Attempt::kNoRoom:
         core_.pending_.requirement(head.requirement).in(pool.state().id).failed_at =
             pool.state().release_version;
-        close(head.requirement);
+        if (!open(head.requirement)) close(head.requirement);
         break;
       case Core::Attempt::kGateShut:
         // At what it would really be charged (2.3.b): not tried again now.

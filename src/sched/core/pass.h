@@ -9,6 +9,9 @@
 // A requirement is known to have room until as many nodes have changed as could use that room up,
 // so that a start does not ask for every class again.
 //
+// What finds no room may find some behind reservations that it need not mind; and of what finds
+// none at all, the first in the order get reservations (9.2), before anybody behind them is tried.
+//
 // Cost: O(requirements) to set up, O(queues × log queues) for those that have an open requirement;
 // per start O(depth × log siblings) for its queue and for each queue whose next workload it rules
 // out. Only fresh buckets are looked at when nothing was released.
@@ -66,9 +69,15 @@ class Pass {
     bool noted = false;  // to be put in order
   };
 
-  // What a pass knows of a requirement that it found room for.
+  enum class Room : std::uint8_t {
+    kFree,
+    kBehind,  // behind reservations
+    kNone,    // but a reservation may be made
+  };
+  // What a pass knows of a requirement that is served.
   struct Open {
     std::uint64_t serial = 0;  // of the pass
+    Room room = Room::kFree;
     bool non_preemptible = false;
     bool later_choice = false;  // there are pools that it would rather have
     ResourceVector demand;
@@ -79,7 +88,14 @@ class Pass {
   bool is_open(RequirementId id) const {
     return id.index() < open_.size() && open_[id.index()].serial == serial_;
   }
+  std::optional<Room> room_for(RequirementId id);
   void close(RequirementId id);
+  void look_again(RequirementId id);
+  enum class Reserved : bool { kCounts, kDoesNot };
+  bool gate_open(QueueId leaf, const Open& requirement, Reserved reserved) const;
+  bool behind(QueueId leaf, const Head& head) const;
+  void serve_behind(QueueId leaf, const Head& head);
+  std::vector<RequirementId> waits_for(WorkloadId id) const;
   void close_what_ran_out();
   bool can_start(QueueId leaf, const Head& head);
   bool held_back(RequirementId id);

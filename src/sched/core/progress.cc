@@ -117,7 +117,10 @@ void Core::start_task(WorkloadId id, PoolId pool_id, TaskPlacement placement,
              TaskState::kPending) {
     ++progress.first_pending;
   }
+  const std::int32_t role = placement.role;
+  const std::int32_t index = placement.index;
   slot.placement = std::move(placement);
+  expect_end(id, role, index);
   count_smallest_unit(w);
   ++placements_;
 }
@@ -126,6 +129,7 @@ void Core::stop_task(WorkloadId id, std::int32_t role, std::int32_t index, TaskS
   WorkloadRecord& w = workloads_.get(id);
   TaskSlot& slot = task_slot(w, role, index);
   FAIRLEAD_CHECK(slot.state == TaskState::kRunning, "only a running task stops");
+  forget_end(id, role, index);
   const Shape& shape = shapes_.get(w.shape);
   const TaskClass& task = classes_.get(shape.classes[static_cast<std::size_t>(role)]);
   NodeState& node = nodes_[slot.placement.node.index()];
@@ -254,6 +258,9 @@ Result<void> Core::on(const TaskEnded& e) {
   if (e.index < 0 || static_cast<std::size_t>(e.index) >= tasks.size() ||
       tasks[static_cast<std::size_t>(e.index)].state != TaskState::kRunning) {
     return fail(ErrorCode::kConflict, task_text(e.workload, e.role, e.index) + " is not running");
+  }
+  if (e.outcome == TaskOutcome::kSucceeded) {
+    history_.note(w.user, w.template_name, now_ - tasks[static_cast<std::size_t>(e.index)].started);
   }
   withdraw_wants(id);
   stop_task(id, role, e.index,

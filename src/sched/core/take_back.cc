@@ -253,7 +253,18 @@ Taker* Core::taker(PoolCore& pool, TakeBack rule, QueueId queue, const GangReque
 Core::Attempt Core::take_back(PoolCore& pool, BucketId bucket_id, WorkloadId id) {
   const Bucket& bucket = pending_.bucket(bucket_id);
   Requirement& requirement = pending_.requirement(bucket.requirement);
-  if (requirement.in(bucket.pool).stage == 0) return claim_in(pool, bucket_id, id);
+  if (requirement.in(bucket.pool).stage == 0) {
+    if (!pool.timeline.of(id)) return claim_in(pool, bucket_id, id);
+    // What is reserved for it is its own to use.
+    const Passes own = [id](const Reservation& r) { return r.workload == id; };
+    const Reservation reservation = *pool.timeline.of(id);
+    count_reserved(pool, reservation, -1);
+    pool.timeline.hide(now_, kNever, own);
+    const Attempt outcome = claim_in(pool, bucket_id, id);
+    count_reserved(pool, reservation, 1);
+    pool.timeline.hide(now_, kNever, {});
+    return outcome;
+  }
   const ResourceVector demand = demand_in(requirement, bucket.pool);
   const PoolId pool_id = bucket.pool;
   const QueueId queue = bucket.queue;
@@ -483,6 +494,7 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
     touch(claimant, t.role, t.index);
     start_task(claimant, pool_id, std::move(t), non_preemptible);
   }
+  drop_reservation_of(claimant);
   std::vector<Started> moved;
   for (auto& move : outcome.moves) {
     moved.push_back({move.workload, pool_id, false, move.tasks});

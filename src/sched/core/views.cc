@@ -16,6 +16,24 @@ Amounts named(const ResourceVector& amounts, const ResourceNames& names) {
 
 }  // namespace
 
+std::optional<ReservationView> Core::reservation_view(WorkloadId id) const {
+  for (const auto& pool : pools_) {
+    const Reservation* r = pool->timeline.of(id);
+    if (!r) continue;
+    ReservationView view;
+    view.pool = pool->state().spec.name;
+    view.start = r->start;
+    view.promised = r->promised;
+    view.declared = r->declared;
+    std::set<std::string> nodes;
+    for (const PlannedTask& t : r->tasks) nodes.insert(nodes_[t.placement.node.index()].spec.name);
+    view.nodes.assign(nodes.begin(), nodes.end());
+    view.tasks = std::ssize(r->tasks);
+    return view;
+  }
+  return std::nullopt;
+}
+
 std::optional<WorkloadView> Core::workload_view(const std::string& name) const {
   const WorkloadId id = workloads_.find(name);
   if (!id.valid()) return std::nullopt;
@@ -29,6 +47,7 @@ std::optional<WorkloadView> Core::workload_view(const std::string& name) const {
   view.running = w.running;
   view.failures = w.failures;
   view.submitted = w.submitted;
+  view.reservation = reservation_view(id);
   for (std::size_t r = 0; r < shape.roles.size(); ++r) {
     view.wanted += wanted(w, shape, r);
     view.succeeded += w.roles[r].succeeded;

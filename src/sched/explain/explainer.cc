@@ -392,6 +392,92 @@ std::vector<Reason> Explainer::room_reasons(PoolCore& pool, const WorkloadRecord
   return out;
 }
 
+// 9.2: what it needs is free, but kept for others. Requires: with what they keep it has no room.
+std::optional<Reason> Explainer::reserved_reason(PoolCore& pool, const WorkloadRecord& w,
+                                                 const Requirement& requirement) {
+  Timeline& timeline = pool.timeline;
+  if (!timeline.hides_something()) return std::nullopt;
+  const WorkloadId id = core_.workloads_.find(w.name);
+  Requirement copy = requirement;
+  const ResourceVector demand = core_.demand_in(copy, pool.state().id);
+  const auto fits = [&](Instant until, const Passes& passes) {
+    timeline.hide(core_.now_, until, passes);
+    GangRequest request = core_.request_for(pool, w, requirement);
+    const GangOutcome outcome = core_.place(pool, w, request);
+    const bool placed = outcome.verdict == GangVerdict::kPlaced;
+    if (placed) GangPlacer::release(*pool.placement, request, outcome.tasks);
+    return placed;
+  };
+  const Passes by_right = [&](const Reservation& r) { return core_.may_pass(pool, id, demand, r); };
+  const Runtime runtime = core_.runtime_of(w);
+  const Instant until = runtime.known() ? core_.now_ + runtime.most : kNever;
+  const Passes all = [](const Reservation&) { return true; };
+  std::optional<Reason> out;
+  if (fits(core_.now_, all)) {
+    out.emplace();
+    out->code = ReasonCode::kReserved;
+    out->rule = "9.2";
+    for (const auto& [task_class, tasks] : requirement.needs) out->asked += tasks;
+    std::string whose;
+    std::vector<Instant> starts;
+    // Those in its way: with all others out of it there is no room yet.
+    std::vector<const Reservation*> in_the_way;
+    for (const Reservation& r : timeline.reservations()) {
+      if (r.start >= until || by_right(r)) continue;
+      if (!fits(until, [&](const Reservation& other) { return &other != &r; }))
+        in_the_way.push_back(&r);
+    }
+    const bool together = in_the_way.empty();
+    for (const Reservation& r : timeline.reservations()) {
+      if (r.start >= until || by_right(r)) continue;
+      if (!together && std::find(in_the_way.begin(), in_the_way.end(), &r) == in_the_way.end())
+        continue;
+      const std::string name = r.workload.valid() ? core_.workloads_.get(r.workload).name : r.name;
+      out->holders.push_back(name);
+      starts.push_back(r.start);
+      whose += (whose.empty() ? "" : ", ") + name + " from " +
+               to_rfc3339(std::max(r.start, core_.now_)) + " on";
+    }
+    out->text = "there is room in pool " + pool.state().spec.name + ", but it is reserved for " +
+                whose +
+                (runtime.known() ? ", and would be in use for up to " + to_text(runtime.most)
+                                 : ", and it does not say when it would end");
+    // The longest that still ends in time.
+    std::sort(starts.rbegin(), starts.rend());
+    for (const Instant start : starts) {
+      if (start <= core_.now_ || !fits(start, by_right)) continue;
+      const Duration most = start - core_.now_;
+      out->cheapest = Change{ChangeKind::kEndBy,
+                             w.name,
+                             {},
+                             most.ms,
+                             {},
+                             "state a maxRuntime of at most " + to_text(most)};
+      break;
+    }
+  }
+  timeline.hide(core_.now_, until, by_right);
+  return out;
+}
+
+// What is promised to it.
+void Explainer::note_start(WorkloadId id, Explanation& out) {
+  const auto reservation = core_.reservation_view(id);
+  if (!reservation) return;
+  ExpectedStart start;
+  start.latest = reservation->start;
+  start.reserved = true;
+  start.declared = reservation->declared;
+  start.nodes = reservation->nodes;
+  std::string nodes;
+  for (std::size_t i = 0; i < start.nodes.size() && i < 8; ++i)
+    nodes += (i ? ", " : "") + start.nodes[i];
+  if (start.nodes.size() > 8) nodes += ", …";
+  start.text = "it starts at " + to_rfc3339(*start.latest) + " at the latest, on " + nodes +
+               (start.declared ? " (by declared runtimes)" : " (by usual runtimes)");
+  out.start = std::move(start);
+}
+
 void Explainer::explain_in(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
                            Explanation& out) {
   core_.ensure_ordered(pool);
@@ -399,6 +485,8 @@ void Explainer::explain_in(PoolCore& pool, const WorkloadRecord& w, const Requir
   Requirement copy = requirement;
   const ResourceVector demand = core_.demand_in(copy, pool_id);
   const GateRequest gate{pool_id, w.queue, &demand, requirement.non_preemptible};
+  // It sees what it may use (9.2).
+  const Core::PastReservations past(core_, pool, core_.workloads_.find(w.name), demand);
   std::vector<Reason> reasons;
   gates_open(core_.queues_, core_.resources_, gate, core_.now_, &reasons);
   GangRequest request = core_.request_for(pool, w, requirement);
@@ -433,6 +521,9 @@ void Explainer::explain_in(PoolCore& pool, const WorkloadRecord& w, const Requir
       single = Change{ChangeKind::kMakePreemptible,     w.name, {}, 0, {},
                       "make " + w.name + " preemptible"};
     }
+  } else if (auto reserved = reserved_reason(pool, w, requirement)) {
+    if (gates == 0) single = reserved->cheapest;
+    reasons.push_back(std::move(*reserved));
   } else {
     auto room = room_reasons(pool, w, requirement, outcome.verdict);
     // The nearest request that an empty pool would hold need not start now.
@@ -506,6 +597,7 @@ void Explainer::explain_entry(const WorkloadRecord& w, Explanation& out) {
     return;
   }
   const Entry entry = w.entries.front();
+  note_start(core_.workloads_.find(w.name), out);
   for (const PoolId pool : entry.pools) {
     explain_in(*core_.pools_[pool.index()], w, core_.pending_.requirement(entry.requirement), out);
   }

@@ -23,6 +23,8 @@ std::string_view reason_code_name(ReasonCode code) {
       return "no-room";
     case ReasonCode::kNoDomain:
       return "no-domain";
+    case ReasonCode::kReserved:
+      return "reserved";
     case ReasonCode::kSearchRanOut:
       return "search-ran-out";
     case ReasonCode::kWaiting:
@@ -53,6 +55,8 @@ std::string_view change_kind_name(ChangeKind kind) {
       return "wait-until";
     case ChangeKind::kUncordon:
       return "uncordon";
+    case ChangeKind::kEndBy:
+      return "end-by";
   }
   check_failed("kind", __FILE__, __LINE__, "the set of change kinds is closed");
 }
@@ -63,6 +67,7 @@ std::string Explanation::text() const {
     if (!out.empty()) out += '\n';
     out += reason.text;
   }
+  if (start) out += (out.empty() ? "" : "\n") + start->text;
   return out;
 }
 

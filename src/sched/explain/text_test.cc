@@ -71,11 +71,11 @@ TEST(Codes, AllHaveDifferentNames) {
   std::set<std::string_view> names;
   for (int c = 0; c <= static_cast<int>(ReasonCode::kWaiting); ++c)
     names.insert(reason_code_name(static_cast<ReasonCode>(c)));
-  EXPECT_EQ(names.size(), 10U);
+  EXPECT_EQ(names.size(), 11U);
   names.clear();
-  for (int k = 0; k <= static_cast<int>(ChangeKind::kUncordon); ++k)
+  for (int k = 0; k <= static_cast<int>(ChangeKind::kEndBy); ++k)
     names.insert(change_kind_name(static_cast<ChangeKind>(k)));
-  EXPECT_EQ(names.size(), 10U);
+  EXPECT_EQ(names.size(), 11U);
 }
 
 }  // namespace

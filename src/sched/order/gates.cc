@@ -81,13 +81,14 @@ struct GateCheck {
       const std::int64_t asked = (*request.demand)[r];
       if (asked == 0) continue;
       const Entitlement e = tree.entitlement(request.pool, q, r);
-      if (e.limit == kUnlimited || l.allocated[r] + asked <= e.limit) continue;
+      const std::int64_t held = l.allocated[r] + (request.past_reservations ? 0 : l.reserved[r]);
+      if (e.limit == kUnlimited || held + asked <= e.limit) continue;
       open = false;
       if (!reasons) return false;
       Reason reason = queue_reason(ReasonCode::kOverLimit, "5.1", q, r, asked,
-                                   std::max<std::int64_t>(0, e.limit - l.allocated[r]));
-      reason.text = over_limit_text(reason, e.limit, l.allocated[r]);
-      reason.cheapest = raise(ChangeKind::kRaiseLimit, q, r, e.limit, l.allocated[r] + asked);
+                                   std::max<std::int64_t>(0, e.limit - held));
+      reason.text = over_limit_text(reason, e.limit, l.allocated[r]) + reserved_text(r, l.reserved);
+      reason.cheapest = raise(ChangeKind::kRaiseLimit, q, r, e.limit, held + asked);
       reasons->push_back(std::move(reason));
     }
     return open;
@@ -101,13 +102,16 @@ struct GateCheck {
       const std::int64_t asked = (*request.demand)[r];
       if (asked == 0) continue;
       const Entitlement e = tree.entitlement(request.pool, q, r);
-      if (e.quota == kUnlimited || l.non_preemptible[r] + asked <= e.quota) continue;
+      const std::int64_t held =
+          l.non_preemptible[r] + (request.past_reservations ? 0 : l.reserved_non_preemptible[r]);
+      if (e.quota == kUnlimited || held + asked <= e.quota) continue;
       open = false;
       if (!reasons) return false;
       Reason reason = queue_reason(ReasonCode::kNonPreemptibleQuota, "5.2", q, r, asked,
-                                   std::max<std::int64_t>(0, e.quota - l.non_preemptible[r]));
-      reason.text = over_quota_text(reason, e.quota, l.non_preemptible[r]);
-      reason.cheapest = raise(ChangeKind::kRaiseQuota, q, r, e.quota, l.non_preemptible[r] + asked);
+                                   std::max<std::int64_t>(0, e.quota - held));
+      reason.text = over_quota_text(reason, e.quota, l.non_preemptible[r]) +
+                    reserved_text(r, l.reserved_non_preemptible);
+      reason.cheapest = raise(ChangeKind::kRaiseQuota, q, r, e.quota, held + asked);
       reasons->push_back(std::move(reason));
     }
     return open;
@@ -164,6 +168,13 @@ struct GateCheck {
     }
     reasons->push_back(std::move(reason));
     return false;
+  }
+
+  // 9.2: what waits with a reservation counts too.
+  std::string reserved_text(std::size_t resource, const ResourceVector& reserved) const {
+    if (reserved[resource] == 0) return {};
+    const std::string name = resources.name(Id<struct ResourceTag>(resource));
+    return "; " + amount_text(name, reserved[resource]) + " more are reserved for what waits";
   }
 
   Reason queue_reason(ReasonCode code, const char* rule, QueueId q, std::size_t resource,

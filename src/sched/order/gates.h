@@ -18,6 +18,7 @@ struct GateRequest {
   QueueId queue;  // a leaf
   const ResourceVector* demand = nullptr;
   bool non_preemptible = false;
+  bool past_reservations = false;  // what is reserved does not count
 };
 
 // True if every gate is open. `reasons`, if given, receives one entry per shut gate.

@@ -58,6 +58,7 @@ struct Requirement {
     std::uint64_t demand_version = UINT64_MAX;
     std::uint64_t failed_at = UINT64_MAX;  // release_version of the pool at the last failure
     Instant no_move_before{INT64_MIN};     // 7.3: the last search for what to move was in vain
+    Instant no_plan_before{INT64_MIN};     // 9.2: the last search for a start was in vain
     bool ran_out = false;                  // the failure was one of steps, not a proof
     std::vector<BucketId> buckets;
     std::size_t position = 0;  // in requirements_in() while it has buckets
@@ -76,6 +77,9 @@ struct Bucket {
   std::size_t position = 0;               // among the buckets of its requirement in its pool
   std::uint64_t claimed_at = UINT64_MAX;  // pool's claims_version at the last search in vain
   std::uint64_t shut_in = 0;  // the last decision that met a shut gate at the real charge (Pass)
+  // The last decisions that found none of it to pass reservations, and none to plan (Pass).
+  std::uint64_t behind_in = 0;
+  std::uint64_t planned_in = 0;
   std::set<EntryKey> entries;
 };
 

@@ -71,6 +71,8 @@ class GangPlacer {
  public:
   GangPlacer(PlacementPool& pool, std::int64_t steps) : pool_(pool), steps_left_(steps) {}
 
+  std::int64_t steps_left() const { return steps_left_; }
+
   // On kPlaced the nodes' room is taken; undo with release(). Otherwise nothing has changed.
   GangOutcome place(const GangRequest& request);
 

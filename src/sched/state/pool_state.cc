@@ -157,6 +157,12 @@ void PoolState::retouch(NodeId node_id) {
   note(nodes_[node_id.index()]);
 }
 
+void PoolState::show(NodeId node_id, const NodeRoom& room) {
+  NodeState& node = nodes_[node_id.index()];
+  node.free = room;
+  note(node);
+}
+
 void PoolState::note(NodeState& node) {
   ++node.version;
   if (!ordered_) return;

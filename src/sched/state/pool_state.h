@@ -75,6 +75,8 @@ class PoolState {
   void touched(NodeId node);
   // The same for a trial that is taken back: nothing counts as released.
   void retouch(NodeId node);
+  // What is free of the node is shown as this, for the time of a decision (plan/timeline.h).
+  void show(NodeId node, const NodeRoom& room);
 
   // Entries [journal_begin, journal_end) can be read; a reader that is older starts over.
   std::uint64_t journal_begin() const { return journal_base_; }

@@ -186,6 +186,15 @@ void QueueTree::charge(PoolId pool, QueueId leaf_queue, const ResourceVector& am
   }
 }
 
+void QueueTree::reserve(PoolId pool, QueueId leaf, const ResourceVector& amounts,
+                        std::int64_t times, bool non_preemptible) {
+  for (QueueId q = leaf; q.valid(); q = get(q).parent) {
+    QueueLedger& l = ledger(pool, q);
+    l.reserved.add(amounts, times);
+    if (non_preemptible) l.reserved_non_preemptible.add(amounts, times);
+  }
+}
+
 void QueueTree::demand(PoolId pool, QueueId leaf_queue, const ResourceVector& amounts,
                        std::int64_t times) {
   for (QueueId q = leaf_queue; q.valid(); q = get(q).parent)

@@ -36,6 +36,8 @@ struct QueueLedger {
   ResourceVector allocated;
   ResourceVector non_preemptible;  // the part of allocated that counts for 5.2
   ResourceVector pending;          // demand of what waits
+  ResourceVector reserved;         // demand of what waits and has a reservation (9.2)
+  ResourceVector reserved_non_preemptible;
   ResourceVector fair_share;
   // Of leaves, for rule 7: running workloads; preemptible tasks by priority; workloads by the least
   // GPU that can be taken of them at once, if any.
@@ -87,6 +89,10 @@ class QueueTree {
   void charge(PoolId pool, QueueId leaf, const ResourceVector& amounts, std::int64_t times,
               bool non_preemptible, std::int64_t cost_rate, Instant now);
   void demand(PoolId pool, QueueId leaf, const ResourceVector& amounts, std::int64_t times);
+
+  // The same for what is reserved: it counts at gates like what is allocated.
+  void reserve(PoolId pool, QueueId leaf, const ResourceVector& amounts, std::int64_t times,
+               bool non_preemptible);
 
   // 3.2 over the whole tree of one pool; usage in parts per billion by queue and resource comes
   // from `usage` (may be empty). True if some share changed.

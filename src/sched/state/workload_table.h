@@ -44,6 +44,7 @@ struct TaskSlot {
   std::int64_t charge_gpu = 0;   // milli, in exchange units
   std::int64_t cost_rate = 0;    // 5.4, thousandths per hour
   Instant started;
+  Instant ends = kNever;       // as far as is planned (9.1); never: nothing is known
   std::uint64_t taken_in = 0;  // 7.7: number of the outside event after which rule 7 touched it
   TaskPlacement placement;
 };

@@ -242,6 +242,22 @@ Checked check_explanation(const Observed& observed, const ExpectWorkloads& e,
   return std::nullopt;
 }
 
+Checked check_reserved(const Observed& observed, const ExpectWorkloads& e,
+                       const std::optional<sched::ReservationView>& reservation) {
+  if (!e.reserved) return std::nullopt;
+  if (!reservation)
+    return *e.reserved ? Checked(Mismatch{"nothing is reserved", {}}) : std::nullopt;
+  std::string nodes;
+  for (const std::string& node : reservation->nodes) nodes += (nodes.empty() ? "" : ",") + node;
+  const std::string what =
+      fmt::format("reserved at {} on {}", to_text(reservation->start - observed.start), nodes);
+  std::vector<std::string> expected = e.reserved_nodes;
+  std::sort(expected.begin(), expected.end());
+  const bool holds = *e.reserved && (!e.reserved_at || reservation->start == *e.reserved_at) &&
+                     (expected.empty() || expected == reservation->nodes);
+  return holds ? std::nullopt : Checked(Mismatch{what, {}});
+}
+
 Checked check_known(const Observed& observed, const ExpectWorkloads& e, const std::string& name,
                     const sched::WorkloadView& view) {
   std::vector<const sched::TaskView*> tasks;
@@ -280,6 +296,8 @@ Checked check_known(const Observed& observed, const ExpectWorkloads& e, const st
            {}});
     }
   }
+  if (Checked failed = check_reserved(observed, e, view.reservation))
+    return with_why(std::move(*failed));
   if (e.failures && view.failures != *e.failures) {
     return with_why({fmt::format("with {} failures", view.failures), {}});
   }

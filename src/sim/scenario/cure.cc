@@ -1,5 +1,6 @@
 #include "sim/scenario/cure.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,6 +57,12 @@ Result<Steps> resubmitted(const Change& change, const std::string& workload, con
   if (change.kind == ChangeKind::kMakePreemptible) {
     spec.preemptibility = Preemptibility::kPreemptible;
   }
+  if (change.kind == ChangeKind::kEndBy) {
+    spec.max_runtime = milliseconds(change.amount);
+    if (spec.expected_runtime) {
+      spec.expected_runtime = std::min(*spec.expected_runtime, *spec.max_runtime);
+    }
+  }
   bool found = change.target == workload || change.kind == ChangeKind::kMakePreemptible;
   if (change.kind == ChangeKind::kRelaxTopology && change.target == workload) {
     spec.topology.within.clear();
@@ -86,6 +93,7 @@ Result<std::vector<CureStep>> cure_events(const Change& change, const std::strin
     case ChangeKind::kMakePreemptible:
     case ChangeKind::kLowerRequest:
     case ChangeKind::kRelaxTopology:
+    case ChangeKind::kEndBy:
       return resubmitted(change, workload, symbols, now);
     case ChangeKind::kLowerCount: {
       sched::WorkloadChanged event;

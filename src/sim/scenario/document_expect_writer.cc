@@ -94,6 +94,9 @@ struct ExpectationWriter {
       for (const std::int32_t slice : e.slices) slices.push(Tree::number(slice));
     }
     if (e.started_at) map.add("startedAt", Tree::string(instant_text(*e.started_at, start)));
+    if (e.reserved) map.add("reserved", Tree::boolean(*e.reserved));
+    if (e.reserved_at) map.add("reservedAt", Tree::string(instant_text(*e.reserved_at, start)));
+    add_strings(map, "reservedOn", e.reserved_nodes);
     add_number(map, "failures", e.failures);
     add_number(map, "succeeded", e.succeeded);
     add_strings(map, "says", e.texts);

@@ -88,6 +88,12 @@ Expectation read_workloads(ObjectReader& in, const Reading& reading) {
   if (const Value* at = in.get("startedAt")) {
     e.started_at = as_scenario_time(*at, in.findings(), reading.scenario.start);
   }
+  e.reserved = in.boolean("reserved");
+  if (const Value* at = in.get("reservedAt")) {
+    e.reserved_at = as_scenario_time(*at, in.findings(), reading.scenario.start);
+  }
+  e.reserved_nodes = in.names("reservedOn");
+  if (e.reserved_at || !e.reserved_nodes.empty()) e.reserved = e.reserved.value_or(true);
   e.failures = in.integer("failures");
   e.succeeded = in.integer("succeeded");
   const auto texts = [&](std::string_view field, std::vector<std::string>& out) {

@@ -106,6 +106,9 @@ struct Printer {
     if (e.failures) text += fmt::format(" with {} failures", *e.failures);
     if (e.succeeded) text += fmt::format(" with {} succeeded", *e.succeeded);
     if (e.started_at) text += " since " + instant_text(*e.started_at, start);
+    if (e.reserved) text += *e.reserved ? " reserved" : " not reserved";
+    if (e.reserved_at) text += " at " + instant_text(*e.reserved_at, start);
+    if (!e.reserved_nodes.empty()) text += " on nodes " + list(e.reserved_nodes);
     if (e.never) text += *e.never ? " never" : " not now";
     for (const std::string& part : e.texts) text += ", " + quoted_text(part);
     for (const std::string& change : e.changes) text += ", change " + word_text(change);

@@ -155,6 +155,10 @@ Result<void> read_pool(Cursor& cursor, Reading& reading, bool change) {
       FAIRLEAD_ASSIGN(const std::int64_t n,
                       cursor.placed(s.word, parse_count(s.value, 0, 1'000'000)));
       pool.aging_max = static_cast<std::int32_t>(n);
+    } else if (s.key == "reservations") {
+      FAIRLEAD_ASSIGN(const std::int64_t n,
+                      cursor.placed(s.word, parse_count(s.value, 0, kMostReservations)));
+      pool.reservations = static_cast<std::int32_t>(n);
     } else if (s.key == "consolidate") {
       if (s.value != "yes" && s.value != "no") {
         return cursor.fail(s.word, fmt::format("'{}' is neither yes nor no", s.value),
@@ -162,9 +166,9 @@ Result<void> read_pool(Cursor& cursor, Reading& reading, bool change) {
       }
       pool.consolidate = s.value == "yes";
     } else {
-      const std::vector<std::string> known = {"gpu",   "cpu",       "rate.CLASS", "price.CLASS",
-                                              "k",     "half-life", "window",     "window-length",
-                                              "aging", "aging-max", "consolidate"};
+      const std::vector<std::string> known = {"gpu",   "cpu",       "rate.CLASS",   "price.CLASS",
+                                              "k",     "half-life", "window",       "window-length",
+                                              "aging", "aging-max", "reservations", "consolidate"};
       return cursor.unknown_setting(s, "a pool", known);
     }
   }

@@ -10,12 +10,24 @@
 namespace fairlead::sim {
 namespace {
 
-bool outside_the_state(const sched::Scheduler& core, const std::string& name) {
+bool something_reserved(const sched::Scheduler& core) {
+  const auto names = core.workload_names();
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const auto view = core.workload(name);
+    return view && view->reservation;
+  });
+}
+
+// Whether it waits for a reason that a new core is not told. `reserved`: something is, and counts
+// at gates (9.2.c).
+bool outside_the_state(const sched::Scheduler& core, const std::string& name, bool reserved) {
+  using enum sched::ReasonCode;
   const auto explanation = core.explain(name);
   if (!explanation) return false;
-  return std::any_of(explanation->reasons.begin(), explanation->reasons.end(), [](const auto& r) {
-    return r.code == sched::ReasonCode::kBackingOff || r.code == sched::ReasonCode::kBudgetSpent ||
-           r.code == sched::ReasonCode::kSearchRanOut;
+  return std::any_of(explanation->reasons.begin(), explanation->reasons.end(), [&](const auto& r) {
+    return r.code == kBackingOff || r.code == kBudgetSpent || r.code == kSearchRanOut ||
+           r.code == kReserved ||
+           (reserved && (r.code == kOverLimit || r.code == kNonPreemptibleQuota));
   });
 }
 
@@ -46,9 +58,11 @@ WorkloadEntry entry_of(const sched::WorkloadView& view, const WorkloadSpec& spec
 std::vector<std::string> audit_rest(const sched::Scheduler& core,
                                     const sched::SchedulerOptions& options, const Symbols& symbols,
                                     Instant now) {
-  // What rule 7 may take depends on when things started, which a new core does not know.
+  // What rule 7 may take and rule 9 keeps depends on when things started, which a new core does not
+  // know.
   sched::SchedulerOptions free_room_only = options;
-  free_room_only.reclaim = free_room_only.preempt = free_room_only.consolidate = false;
+  free_room_only.plan = free_room_only.reclaim = free_room_only.preempt =
+      free_room_only.consolidate = false;
   auto copy = sched::Scheduler::create(free_room_only);
   if (!copy) return {};
   std::vector<std::string> complaints;
@@ -67,11 +81,12 @@ std::vector<std::string> audit_rest(const sched::Scheduler& core,
   for (const std::string& name : core.queue_names()) {
     tell(sched::QueueUpserted{symbols.queues.at(name)});
   }
+  const bool reserved = something_reserved(core);
   std::vector<WorkloadSpec> waiting;
   for (const std::string& name : core.workload_names()) {
     const auto view = core.workload(name);
     const WorkloadSpec& spec = symbols.workloads.at(name);
-    const bool left_out = outside_the_state(core, name);
+    const bool left_out = outside_the_state(core, name, reserved);
     // How many completions are left is not told to a new core.
     const bool may_grow = !left_out && spec.completions == 0 && view->succeeded == 0;
     if (view->running > 0) {

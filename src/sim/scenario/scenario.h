@@ -118,6 +118,11 @@ struct ExpectWorkloads {
   std::optional<std::int64_t> failures;
   std::optional<std::int64_t> succeeded;
 
+  // 9.2, of what waits.
+  std::optional<bool> reserved;
+  std::optional<Instant> reserved_at;       // it starts then at the latest
+  std::vector<std::string> reserved_nodes;  // exactly these
+
   // Of the explanation (pending, or running with tasks still wanted) or the refusal. Each text is
   // a part of the sentences, the code of a reason ("no-room") or a rule ("5.1").
   std::vector<std::string> texts;

@@ -276,6 +276,8 @@ std::string pool_text(const PoolSpec& pool) {
     text += setting("aging", to_text(pool.aging_interval));
   }
   if (pool.aging_max != usual.aging_max) text += fmt::format(" aging-max={}", pool.aging_max);
+  if (pool.reservations != usual.reservations)
+    text += fmt::format(" reservations={}", pool.reservations);
   if (!pool.consolidate) text += " consolidate=no";
   return text;
 }
