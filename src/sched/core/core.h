@@ -77,6 +77,7 @@ struct PoolCore {
   Instant improve_from{INT64_MIN};      // not before: the last time took long
   std::int64_t plan_steps = 0;          // of the search under way
   bool plans_changed = false;           // by what started past them
+  bool rights_changed = false;          // to pass them, by new shares or new holdings
 
   PoolState& state() { return placement->state; }
   const PoolState& state() const { return placement->state; }
@@ -264,6 +265,7 @@ class Core {
   Runtime runtime_of(const WorkloadRecord& w) const;
   void expect_end(WorkloadId id, std::int32_t role, std::int32_t index);
   void forget_end(WorkloadId id, std::int32_t role, std::int32_t index);
+  void note_rights(PoolCore& pool, QueueId charged);
   void extend_overruns(PoolCore& pool);
   bool stands(const PoolCore& pool, const Reservation& r);
   std::optional<Reservation> plan(PoolCore& pool, WorkloadId id, RequirementId requirement,
@@ -275,6 +277,7 @@ class Core {
   void keep_plans(PoolCore& pool);
   void mend_plans(PoolCore& pool);
   void improve_plans(PoolCore& pool);
+  bool plan_all_anew(PoolCore& pool);
   Instant next_plan(const PoolCore& pool) const;
   RequirementId requirement_of(const Reservation& r, const PoolCore& pool) const;
   bool may_plan(PoolCore& pool, RequirementId id);

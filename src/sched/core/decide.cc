@@ -47,6 +47,7 @@ void Core::divide(PoolCore& pool) {
   const bool changed = queues_.divide(pool.state().id, pool.state().capacity,
                                       pool.state().spec.k_value_milli, usage);
   if (!changed) return;
+  pool.rights_changed = true;
   ++pool.claims_version;
   pool.claims_due = true;
 }
@@ -128,9 +129,13 @@ std::vector<Decision> Core::decide(Instant now) {
     serve_all();
     again = claim_all();
     for (auto& pool : pools_) {
-      if (!again && !std::exchange(pool->plans_changed, false) && !pool->full_pass) continue;
+      const bool planned = !pool->timeline.reservations().empty();
+      const bool rights = std::exchange(pool->rights_changed, false) && planned;
+      const bool plans = std::exchange(pool->plans_changed, false);
+      if (!again && !rights && !plans && !pool->full_pass) continue;
       keep_plans(*pool);
-      again = again || (pool->full_pass && plan_rounds++ < kMostPlanRounds);
+      pool->full_pass = pool->full_pass || rights;
+      again = again || rights || (pool->full_pass && plan_rounds++ < kMostPlanRounds);
     }
   }
   for (auto& pool : pools_) pool->timeline.show_all();

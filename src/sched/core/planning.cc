@@ -9,11 +9,14 @@
 namespace fairlead::sched {
 namespace {
 
-// Of a workload of which nothing is known: its room is needed from its start on.
-constexpr Duration kForGood{INT64_MAX / 8};
-// Steps of a search for a start, and how many cost a pause of a millisecond.
-constexpr std::int64_t kPlanSteps = 400'000;
-constexpr std::int64_t kStepsPerPause = 10;
+constexpr std::int64_t kPlanSteps = 400'000;  // of a search for a start
+
+// Plans that took many steps are not made anew at every event.
+Duration pause_after(std::int64_t steps) {
+  constexpr std::int64_t kFree = 20'000;
+  constexpr std::int64_t kPerMillisecond = 10;
+  return milliseconds(std::max<std::int64_t>(0, steps - kFree) / kPerMillisecond);
+}
 
 }  // namespace
 
@@ -57,6 +60,17 @@ void Core::forget_end(WorkloadId id, std::int32_t role, std::int32_t index) {
   if (slot.ends == kNever) return;
   pools_[w.pool.index()]->timeline.task_stops({id, role, index}, slot.ends);
   slot.ends = kNever;
+}
+
+// What the queue of a reservation, or one beside it, was charged more may let others pass it.
+void Core::note_rights(PoolCore& pool, QueueId charged) {
+  const auto top = [&](QueueId q) {
+    while (queues_.get(q).parent.valid()) q = queues_.get(q).parent;
+    return q;
+  };
+  for (const Reservation& r : pool.timeline.reservations()) {
+    if (r.workload.valid() && top(r.queue) == top(charged)) pool.rights_changed = true;
+  }
 }
 
 // What should have ended by now takes twice as long as was thought, as often as need be. At the
@@ -189,7 +203,7 @@ void Core::keep_plans(PoolCore& pool) {
     pool.plan_steps = 0;
     improve_plans(pool);
     pool.planned_at = pool.state().release_version;
-    pool.improve_from = now_ + milliseconds(pool.plan_steps / kStepsPerPause);
+    pool.improve_from = now_ + pause_after(pool.plan_steps);
   }
   timeline.hide(now_, kNever, {});
 }
@@ -221,9 +235,39 @@ void Core::mend_plans(PoolCore& pool) {
   }
 }
 
-// Each that can start earlier beside all others does: nobody's promise is touched.
+// All planned anew in the order of their promises, if then none starts later than it was to.
+bool Core::plan_all_anew(PoolCore& pool) {
+  Timeline& timeline = pool.timeline;
+  const std::vector<Reservation> before = timeline.reservations();
+  std::vector<Reservation> after;
+  for (std::size_t i = before.size(); i-- > 0;) {
+    if (before[i].workload.valid()) timeline.remove(i);
+  }
+  bool none_later = true;
+  bool some_earlier = false;
+  for (const Reservation& old : before) {
+    if (!old.workload.valid()) continue;
+    auto fresh = plan(pool, old.workload, requirement_of(old, pool), {});
+    none_later = fresh && fresh->start <= old.start;
+    if (!none_later) break;
+    some_earlier = some_earlier || fresh->start < old.start;
+    fresh->promised = old.promised;
+    timeline.add(std::move(*fresh));
+  }
+  if (none_later && some_earlier) return true;
+  while (!timeline.reservations().empty()) timeline.remove(timeline.reservations().size() - 1);
+  for (const Reservation& old : before) timeline.add(old);
+  return false;
+}
+
+// What runs ended early: each that can start earlier does, so that nobody's promise suffers.
 void Core::improve_plans(PoolCore& pool) {
   Timeline& timeline = pool.timeline;
+  if (plan_all_anew(pool)) {
+    ++pool.state().release_version;
+    pool.full_pass = true;
+    return;
+  }
   for (std::size_t i = 0; i < timeline.reservations().size(); ++i) {
     const Reservation old = timeline.reservations()[i];
     if (!old.workload.valid() || old.start <= now_) continue;
@@ -271,7 +315,7 @@ bool Core::reserve(PoolCore& pool, BucketId bucket_id) {
     auto found = plan(pool, key.workload, bucket.requirement, {});
     if (!found) {
       pending_.requirement(bucket.requirement).in(pool.state().id).no_plan_before =
-          now_ + milliseconds(1 + pool.plan_steps / kStepsPerPause);
+          now_ + pause_after(pool.plan_steps);
       return false;
     }
     // It fits already: a gate is in its way.

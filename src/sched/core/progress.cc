@@ -121,6 +121,7 @@ void Core::start_task(WorkloadId id, PoolId pool_id, TaskPlacement placement,
   const std::int32_t index = placement.index;
   slot.placement = std::move(placement);
   expect_end(id, role, index);
+  note_rights(pool, w.queue);
   count_smallest_unit(w);
   ++placements_;
 }

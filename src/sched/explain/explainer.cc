@@ -445,7 +445,8 @@ std::optional<Reason> Explainer::reserved_reason(PoolCore& pool, const WorkloadR
     // The longest that still ends in time.
     std::sort(starts.rbegin(), starts.rend());
     for (const Instant start : starts) {
-      if (start <= core_.now_ || !fits(start, by_right)) continue;
+      // What has a reservation of its own would lose it.
+      if (timeline.of(id) || start <= core_.now_ || !fits(start, by_right)) continue;
       const Duration most = start - core_.now_;
       out->cheapest = Change{ChangeKind::kEndBy,
                              w.name,

@@ -115,7 +115,7 @@ std::optional<Planner::Plan> Planner::earliest(const GangRequest& request, Durat
     Instant next = kNever;
     if (end != timeline_.ends().end()) next = end->first;
     if (!turns.empty()) next = std::min(next, turns.begin()->first);
-    if (next == kNever || steps_taken_ > steps) return std::nullopt;
+    if (next > now + kPlanHorizon || steps_taken_ > steps) return std::nullopt;
     t = next;
     changed.clear();
     for (; end != timeline_.ends().end() && end->first <= t; ++end) {

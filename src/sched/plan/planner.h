@@ -23,6 +23,11 @@
 
 namespace fairlead::sched {
 
+// Nothing is planned to start later than this, and what nobody knows the end of needs its room for
+// longer.
+inline constexpr Duration kPlanHorizon = hours(24 * 365 * 100);
+inline constexpr Duration kForGood = hours(24 * 365 * 1000);
+
 class Planner {
  public:
   Planner(const PlacementPool& pool, const std::vector<NodeState>& nodes, const Timeline& timeline,
