@@ -94,7 +94,7 @@ struct Explanation {
   std::vector<Reason> reasons;     // of all its pools, decisive one first
   std::optional<Change> cheapest;  // the single change that would start it
   std::optional<ExpectedStart> start;
-  std::string text() const;  // the reasons' sentences, then that of the start, one a line
+  std::string text() const;  // the reasons' sentences, then that of the start if known, one a line
 };
 
 }  // namespace fairlead::sched

@@ -5,6 +5,7 @@
 // checks.cc    numbers of events within bounds
 // decide.cc    one decision            pass.cc      the service order over one pool
 // take_back.cc reclaim, preempt, move  planning.cc  reservations and who may pass them
+// forecasting.cc when what waits starts
 // explain.cc   why a workload waits    views.cc     read-only views    verify.cc  invariants
 //
 // Invariant (I11): everything kept incrementally equals a rebuild from the tasks; verify() checks.
@@ -102,6 +103,7 @@ class Core {
   Result<Explanation> explain(const std::string& name);
 
   // views.cc
+  ExpectedStart expected_start(WorkloadId id);
   std::optional<ReservationView> reservation_view(WorkloadId id) const;
   std::optional<WorkloadView> workload_view(const std::string& name) const;
   std::optional<QueueView> queue_view(const std::string& name, const std::string& pool);
@@ -287,6 +289,7 @@ class Core {
   bool room_behind(PoolCore& pool, RequirementId id);
   std::vector<WorkloadId> who_may_pass(PoolCore& pool, const Bucket& bucket);
   Attempt attempt_behind(PoolCore& pool, BucketId bucket, WorkloadId id);
+  void forecast(PoolCore& pool);
   // While it lives the pool shows what the workload may use: reservations that it need not mind,
   // by right or because it ends before them, neither hide room nor count at gates.
   class PastReservations {
@@ -335,6 +338,8 @@ class Core {
   bool gates_follow_time_ = false;  // some queue has windows or a budget
   std::unique_ptr<Pass> pass_;
   RuntimeHistory history_;
+  std::vector<ExpectedStart> starts_;  // by workload, if they are known
+  bool starts_known_ = false;          // nothing happened since
   std::int64_t placements_ = 0;
   std::int64_t attempts_ = 0;
   std::vector<bool> done_;               // pools that had their pass in this decision, by PoolId

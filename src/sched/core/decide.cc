@@ -118,6 +118,7 @@ bool Core::claim_all() {
 std::vector<Decision> Core::decide(Instant now) {
   FAIRLEAD_CHECK(now >= now_, "time does not go back");
   now_ = now;
+  starts_known_ = false;
   wake();
   deciding_ = true;
   for (auto& pool : pools_) keep_plans(*pool);

@@ -38,6 +38,7 @@ Core::~Core() = default;
 Result<void> Core::apply(Instant now, const Event& event) {
   FAIRLEAD_CHECK(now >= now_, "time does not go back");
   now_ = now;
+  starts_known_ = false;
   Result<void> result = std::visit([this](const auto& e) { return on(e); }, event);
   // 7.7: that time passes is nothing from outside.
   if (result && !std::holds_alternative<TimePassed>(event)) ++outside_events_;

@@ -461,24 +461,6 @@ std::optional<Reason> Explainer::reserved_reason(PoolCore& pool, const WorkloadR
   return out;
 }
 
-// What is promised to it.
-void Explainer::note_start(WorkloadId id, Explanation& out) {
-  const auto reservation = core_.reservation_view(id);
-  if (!reservation) return;
-  ExpectedStart start;
-  start.latest = reservation->start;
-  start.reserved = true;
-  start.declared = reservation->declared;
-  start.nodes = reservation->nodes;
-  std::string nodes;
-  for (std::size_t i = 0; i < start.nodes.size() && i < 8; ++i)
-    nodes += (i ? ", " : "") + start.nodes[i];
-  if (start.nodes.size() > 8) nodes += ", …";
-  start.text = "it starts at " + to_rfc3339(*start.latest) + " at the latest, on " + nodes +
-               (start.declared ? " (by declared runtimes)" : " (by usual runtimes)");
-  out.start = std::move(start);
-}
-
 void Explainer::explain_in(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
                            Explanation& out) {
   core_.ensure_ordered(pool);
@@ -598,7 +580,6 @@ void Explainer::explain_entry(const WorkloadRecord& w, Explanation& out) {
     return;
   }
   const Entry entry = w.entries.front();
-  note_start(core_.workloads_.find(w.name), out);
   for (const PoolId pool : entry.pools) {
     explain_in(*core_.pools_[pool.index()], w, core_.pending_.requirement(entry.requirement), out);
   }
@@ -613,7 +594,10 @@ void Explainer::explain_entry(const WorkloadRecord& w, Explanation& out) {
 Result<Explanation> Core::explain(const std::string& name) {
   const WorkloadId id = workloads_.find(name);
   if (!id.valid()) return fail(ErrorCode::kNotFound, "no workload is named '" + name + "'");
-  return Explainer(*this).explain(id);
+  Explanation out = Explainer(*this).explain(id);
+  // What backs off stands in no line.
+  if (!workloads_.get(id).entries.empty()) out.start = expected_start(id);
+  return out;
 }
 
 }  // namespace fairlead::sched

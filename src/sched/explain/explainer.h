@@ -65,7 +65,6 @@ class Explainer {
                                    const Requirement& requirement, GangVerdict verdict);
   std::optional<Reason> reserved_reason(PoolCore& pool, const WorkloadRecord& w,
                                         const Requirement& requirement);
-  void note_start(WorkloadId id, Explanation& out);
   Reason together_reason(PoolCore& pool, const Shape& shape, const Requirement& requirement,
                          const std::string& request);
   std::optional<Change> room_change(PoolCore& pool, const WorkloadRecord& w,

@@ -67,8 +67,28 @@ std::string Explanation::text() const {
     if (!out.empty()) out += '\n';
     out += reason.text;
   }
-  if (start) out += (out.empty() ? "" : "\n") + start->text;
+  if (start && (start->earliest || start->latest)) out += (out.empty() ? "" : "\n") + start->text;
   return out;
+}
+
+std::string start_text(const ExpectedStart& start) {
+  constexpr std::size_t kMostNodes = 8;
+  const std::string by = start.declared ? " (by declared runtimes)" : " (by usual runtimes)";
+  if (start.reserved) {
+    std::string nodes;
+    for (std::size_t i = 0; i < start.nodes.size() && i < kMostNodes; ++i)
+      nodes += (i ? ", " : "") + start.nodes[i];
+    if (start.nodes.size() > kMostNodes) nodes += ", …";
+    return "it starts at " + to_rfc3339(*start.latest) + " at the latest, on " + nodes + by;
+  }
+  if (!start.earliest && !start.latest)
+    return "nobody knows when it starts: too much of what runs does not say when it ends";
+  if (!start.latest)
+    return "it starts at " + to_rfc3339(*start.earliest) + " at the earliest, about" + by;
+  if (!start.earliest || *start.earliest == *start.latest)
+    return "it starts at " + to_rfc3339(*start.latest) + ", about" + by;
+  return "it starts between " + to_rfc3339(*start.earliest) + " and " + to_rfc3339(*start.latest) +
+         ", about" + by;
 }
 
 std::string resource_label(std::string_view resource) {

@@ -25,6 +25,10 @@ std::string over_quota_text(const Reason& reason, std::int64_t quota, std::int64
 // What a task asks: "2 GPUs, 8 CPUs, 48Gi of memory"; "0.5 of a GPU".
 std::string request_text(const TaskRequest& request);
 
+// When it starts: "it starts at … at the latest, on n1, n2 (by declared runtimes)"; "it starts
+// between … and …, about"; "nobody knows when it starts: …".
+std::string start_text(const ExpectedStart& start);
+
 // "1 task", "3 tasks".
 std::string counted(std::int64_t n, std::string_view thing);
 

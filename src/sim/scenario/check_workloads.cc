@@ -211,12 +211,24 @@ bool suggested(const sched::Explanation& explanation, const std::string& part) {
 
 Checked check_explanation(const Observed& observed, const ExpectWorkloads& e,
                           const std::string& name) {
-  if (e.texts.empty() && !e.never && e.changes.empty() && !e.cure_works) return std::nullopt;
+  if (e.texts.empty() && !e.never && e.changes.empty() && !e.cure_works && !e.starts_from &&
+      !e.starts_by) {
+    return std::nullopt;
+  }
   const Result<sched::Explanation> explanation = observed.scheduler->explain(name);
   if (!explanation) return Mismatch{"not explained: " + explanation.error().text(), {}};
   const std::string why = explanation_text(name, observed);
   for (const std::string& part : e.texts) {
     if (!said(*explanation, part)) return Mismatch{fmt::format("not said: \"{}\"", part), why};
+  }
+  for (const bool by : {false, true}) {
+    const auto& expected = by ? e.starts_by : e.starts_from;
+    if (!expected) continue;
+    std::optional<Instant> is;
+    if (explanation->start) is = by ? explanation->start->latest : explanation->start->earliest;
+    if (is == expected) continue;
+    const std::string when = is ? to_text(*is - observed.start) : "nobody knows when";
+    return Mismatch{fmt::format("starts {} {}", by ? "by" : "from", when), why};
   }
   if (e.never && explanation->never != *e.never) {
     return Mismatch{explanation->never ? "never" : "not now", why};

@@ -97,6 +97,8 @@ struct ExpectationWriter {
     if (e.reserved) map.add("reserved", Tree::boolean(*e.reserved));
     if (e.reserved_at) map.add("reservedAt", Tree::string(instant_text(*e.reserved_at, start)));
     add_strings(map, "reservedOn", e.reserved_nodes);
+    if (e.starts_from) map.add("startsFrom", Tree::string(instant_text(*e.starts_from, start)));
+    if (e.starts_by) map.add("startsBy", Tree::string(instant_text(*e.starts_by, start)));
     add_number(map, "failures", e.failures);
     add_number(map, "succeeded", e.succeeded);
     add_strings(map, "says", e.texts);

@@ -85,13 +85,15 @@ Expectation read_workloads(ObjectReader& in, const Reading& reading) {
       e.slices.push_back(static_cast<std::int32_t>(*n));
     }
   });
-  if (const Value* at = in.get("startedAt")) {
-    e.started_at = as_scenario_time(*at, in.findings(), reading.scenario.start);
-  }
+  const auto time = [&](std::string_view field, std::optional<Instant>& out) {
+    if (const Value* at = in.get(field))
+      out = as_scenario_time(*at, in.findings(), reading.scenario.start);
+  };
+  time("startedAt", e.started_at);
+  time("reservedAt", e.reserved_at);
+  time("startsFrom", e.starts_from);
+  time("startsBy", e.starts_by);
   e.reserved = in.boolean("reserved");
-  if (const Value* at = in.get("reservedAt")) {
-    e.reserved_at = as_scenario_time(*at, in.findings(), reading.scenario.start);
-  }
   e.reserved_nodes = in.names("reservedOn");
   if (e.reserved_at || !e.reserved_nodes.empty()) e.reserved = e.reserved.value_or(true);
   e.failures = in.integer("failures");

@@ -197,6 +197,12 @@ Result<void> read_details(Cursor& cursor, const Reading& reading, ExpectWorkload
         if (!cursor.accept("node")) cursor.accept("nodes");
         FAIRLEAD_ASSIGN(e.reserved_nodes, read_node_list(cursor, reading));
       }
+    } else if (cursor.accept("starts")) {
+      const bool by = cursor.accept("by");
+      if (!by) FAIRLEAD_TRY(cursor.expect_keyword("from", "'starts'"));
+      FAIRLEAD_ASSIGN(const Word at, cursor.expect_word("the time of the start"));
+      FAIRLEAD_ASSIGN((by ? e.starts_by : e.starts_from),
+                      cursor.placed(at, parse_instant(at.text, reading.scenario.start)));
     } else if (cursor.accept("never")) {
       e.never = true;
     } else if (cursor.accept("change")) {
@@ -216,7 +222,8 @@ Result<void> read_details(Cursor& cursor, const Reading& reading, ExpectWorkload
           word, fmt::format("'{}' means nothing here", word.text),
           "allowed: on N nodes, on node n1, on devices 0,1, in one LEVEL, in pool P, among n1,n2, "
           "not on n1, with N tasks, with N milli, with N mib, with near cpus, since 10m, \"text\", "
-          "never, not now, reserved at 10m on n1,n2, not reserved, change KIND, cure works");
+          "never, not now, reserved at 10m on n1,n2, not reserved, starts from 5m, starts by 10m, "
+          " change KIND, cure works");
     }
   }
   return {};
@@ -233,7 +240,8 @@ Result<void> check_details(const Cursor& cursor, const ExpectWorkloads& e) {
     return cursor.fail_here("places, devices and task counts are those of what runs",
                             "write 'running', or leave them out");
   }
-  const bool explained = e.never || e.reserved || !e.changes.empty() || e.cure_works;
+  const bool explained =
+      e.never || e.reserved || e.starts_from || e.starts_by || !e.changes.empty() || e.cure_works;
   if (explained && e.state != ExpectedState::kPending && e.state != ExpectedState::kRunning) {
     return cursor.fail_here("only what waits has an explanation", "write 'pending'");
   }

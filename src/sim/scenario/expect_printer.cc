@@ -109,6 +109,8 @@ struct Printer {
     if (e.reserved) text += *e.reserved ? " reserved" : " not reserved";
     if (e.reserved_at) text += " at " + instant_text(*e.reserved_at, start);
     if (!e.reserved_nodes.empty()) text += " on nodes " + list(e.reserved_nodes);
+    if (e.starts_from) text += " starts from " + instant_text(*e.starts_from, start);
+    if (e.starts_by) text += " starts by " + instant_text(*e.starts_by, start);
     if (e.never) text += *e.never ? " never" : " not now";
     for (const std::string& part : e.texts) text += ", " + quoted_text(part);
     for (const std::string& change : e.changes) text += ", change " + word_text(change);

@@ -122,6 +122,8 @@ struct ExpectWorkloads {
   std::optional<bool> reserved;
   std::optional<Instant> reserved_at;       // it starts then at the latest
   std::vector<std::string> reserved_nodes;  // exactly these
+  std::optional<Instant> starts_from;       // 9.4: at the earliest
+  std::optional<Instant> starts_by;         // at the latest
 
   // Of the explanation (pending, or running with tasks still wanted) or the refusal. Each text is
   // a part of the sentences, the code of a reason ("no-room") or a rule ("5.1").

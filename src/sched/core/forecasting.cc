@@ -1,0 +1,134 @@
+// When what waits will start (9.4): what is running and waiting, as a forecast counts it.
+#include <algorithm>
+#include <map>
+
+#include "sched/core/core.h"
+#include "sched/explain/text.h"
+#include "sched/order/service_line.h"
+#include "sched/plan/forecast.h"
+
+namespace fairlead::sched {
+
+// 9.4, of all that waits for the pool.
+void Core::forecast(PoolCore& pool) {
+  ensure_ordered(pool);
+  divide(pool);
+  const PoolId pool_id = pool.state().id;
+  const std::size_t groups = pool.state().group_count();
+  ForecastRoom free;
+  for (std::size_t g = 0; g < groups; ++g) free.milli.push_back(pool.state().free_in_group(g));
+  // By kind of node, the device classes there: 0 is for nodes without GPUs.
+  const auto group_of = [&](std::size_t device_class) { return device_class + 1; };
+  Forecast forecast(now_, {});
+  bool declared = true;
+  struct Ending {
+    Instant likely;
+    Instant most;
+    std::size_t group;
+    std::int64_t milli, cpu, memory;
+  };
+  std::vector<Ending> endings;
+  for (const NodeId id : pool.members) {
+    const NodeState& node = nodes_[id.index()];
+    if (!node.usable()) continue;
+    free.cpu += node.free.cpu;
+    free.memory += node.free.memory;
+    for (const TaskRef& t : node.tasks) {
+      const WorkloadRecord& w = workloads_.get(t.workload);
+      const TaskSlot& slot = task_slot(w, t);
+      if (slot.ends == kNever) continue;
+      const Runtime runtime = runtime_of(w);
+      declared = declared && runtime.source == RuntimeSource::kMaximum;
+      const TaskClass& task =
+          classes_.get(shapes_.get(w.shape).classes[static_cast<std::size_t>(t.role)]);
+      std::int64_t milli = 0;
+      for (const DeviceClaim& claim : slot.placement.devices) milli += claim.milli.value;
+      const Instant likely = slot.started + runtime.likely;
+      endings.push_back({likely > now_ ? std::min(likely, slot.ends) : slot.ends, slot.ends,
+                         pool.state().group_at(node.slot), milli, task.cpu, task.memory});
+    }
+  }
+  forecast = Forecast(now_, std::move(free));
+  for (const Ending& e : endings)
+    forecast.ends(e.likely, e.most, e.group, e.milli, e.cpu, e.memory);
+
+  std::map<RequirementId, std::size_t> needs;
+  const auto need_of = [&](RequirementId id) {
+    const auto [it, fresh] = needs.try_emplace(id, 0);
+    if (!fresh) return it->second;
+    Forecast::Need need;
+    need.groups.assign(groups, false);
+    for (const auto& [task_class, n] : pending_.requirement(id).needs) {
+      const TaskClass& task = classes_.get(task_class);
+      need.cpu += n * task.cpu;
+      need.memory += n * task.memory;
+      if (!task.needs_gpu()) continue;
+      need.milli += n * task.milli * task.gpu_count;
+      for (std::size_t c = 0; c < task.on_device.size(); ++c) {
+        if (task.on_device[c].allowed && group_of(c) < groups) need.groups[group_of(c)] = true;
+      }
+    }
+    return it->second = forecast.need(std::move(need));
+  };
+  const auto demand_of = [&](RequirementId id) -> const ResourceVector& {
+    return demand_in(pending_.requirement(id), pool_id);
+  };
+  const auto stands = [&](const Bucket& bucket) {
+    const Requirement& requirement = pending_.requirement(bucket.requirement);
+    if (requirement.kind != EntryKind::kGang) return false;
+    const GateRequest gate{pool_id, bucket.queue, &demand_of(bucket.requirement),
+                           requirement.non_preemptible, true};
+    return gates_open(queues_, resources_, gate, now_, nullptr);
+  };
+  std::vector<WorkloadId> line;
+  std::vector<bool> bounded;
+  {
+    ServiceLine service(queues_, pending_, pool_id, pool.state().capacity, demand_of, stands, now_);
+    while (const auto head = service.next()) {
+      const WorkloadId id = head->key.workload;
+      const Runtime runtime = runtime_of(workloads_.get(id));
+      bounded.push_back(declared);
+      declared = declared && runtime.source == RuntimeSource::kMaximum;
+      line.push_back(id);
+      if (runtime.known()) {
+        forecast.waits(need_of(head->requirement), runtime.likely, runtime.most);
+      } else {
+        forecast.waits(need_of(head->requirement), std::nullopt, std::nullopt);
+      }
+    }
+  }
+  const std::vector<Forecast::Range> ranges = forecast.play();
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i].index() >= starts_.size()) starts_.resize(line[i].index() + 1);
+    ExpectedStart& start = starts_[line[i].index()];
+    const auto sooner = [](std::optional<Instant>& known, std::optional<Instant> other) {
+      if (other && (!known || *other < *known)) known = other;
+    };
+    sooner(start.earliest, ranges[i].earliest);
+    sooner(start.latest, ranges[i].latest);
+    start.declared = bounded[i];
+  }
+}
+
+// What is promised is what it starts at the latest.
+ExpectedStart Core::expected_start(WorkloadId id) {
+  if (!starts_known_) {
+    starts_known_ = true;
+    starts_.clear();
+    for (auto& pool : pools_) {
+      if (!pending_.requirements_in(pool->state().id).empty()) forecast(*pool);
+    }
+  }
+  ExpectedStart start = id.index() < starts_.size() ? starts_[id.index()] : ExpectedStart{};
+  if (const auto reservation = reservation_view(id)) {
+    start.latest = reservation->start;
+    if (start.earliest && *start.earliest > *start.latest) start.earliest = start.latest;
+    start.reserved = true;
+    start.declared = reservation->declared;
+    start.nodes = reservation->nodes;
+  }
+  start.text = start_text(start);
+  return start;
+}
+
+}  // namespace fairlead::sched
