@@ -13,6 +13,7 @@
 
 #include "base/time.h"
 #include "model/cluster.h"
+#include "model/reservation.h"
 
 namespace fairlead::sched {
 
@@ -109,14 +110,22 @@ struct MixStated {
   std::vector<Entry> entries;
 };
 
+// 9.3: nodes are kept for a time; new, or changed.
+struct ReservationUpserted {
+  ReservationSpec reservation;
+};
+struct ReservationRemoved {
+  std::string reservation;
+};
+
 // Nothing happened but time: windows open, back-off ends, budgets renew.
 struct TimePassed {};
 
-using Event =
-    std::variant<TopologyDefined, DeviceClassDefined, PoolDefined, NodeUpserted, NodeRemoved,
-                 NodeConditionChanged, DeviceHealthChanged, QueueUpserted, QueueRemoved,
-                 WorkloadSubmitted, WorkloadAdopted, WorkloadChanged, WorkloadRemoved, TaskEnded,
-                 WorkloadRequeued, StartRefused, MixStated, TimePassed>;
+using Event = std::variant<TopologyDefined, DeviceClassDefined, PoolDefined, NodeUpserted,
+                           NodeRemoved, NodeConditionChanged, DeviceHealthChanged, QueueUpserted,
+                           QueueRemoved, WorkloadSubmitted, WorkloadAdopted, WorkloadChanged,
+                           WorkloadRemoved, TaskEnded, WorkloadRequeued, StartRefused, MixStated,
+                           ReservationUpserted, ReservationRemoved, TimePassed>;
 
 // The events that build a cluster document from nothing, in an order that apply() accepts:
 // topology, classes, pools, nodes, queues, running workloads, then pending ones by submit time.

@@ -72,13 +72,12 @@ struct PoolCore {
 
   // Rule 9.
   Timeline timeline;
-  std::unique_ptr<Planner> planner;     // from the first plan on
-  std::int64_t reserved_by_people = 0;  // reservations
-  std::uint64_t planned_at = 0;         // release_version when plans were last improved
-  Instant improve_from{INT64_MIN};      // not before: the last time took long
-  std::int64_t plan_steps = 0;          // of the search under way
-  bool plans_changed = false;           // by what started past them
-  bool rights_changed = false;          // to pass them, by new shares or new holdings
+  std::unique_ptr<Planner> planner;  // from the first plan on
+  std::uint64_t planned_at = 0;      // release_version when plans were last improved
+  Instant improve_from{INT64_MIN};   // not before: the last time took long
+  std::int64_t plan_steps = 0;       // of the search under way
+  bool plans_changed = false;        // by what started past them
+  bool rights_changed = false;       // to pass them, by new shares or new holdings
 
   PoolState& state() { return placement->state; }
   const PoolState& state() const { return placement->state; }
@@ -141,6 +140,8 @@ class Core {
   Result<void> on(const WorkloadChanged& e);
   Result<void> on(const WorkloadRemoved& e);
   Result<void> on(const MixStated& e);
+  Result<void> on(const ReservationUpserted& e);
+  Result<void> on(const ReservationRemoved& e);
   Result<void> on(const TimePassed&) { return {}; }
   Result<void> check_spec(const WorkloadSpec& spec) const;
   Result<void> check_countable(const WorkloadSpec& spec, QueueId queue) const;
@@ -272,6 +273,8 @@ class Core {
   bool stands(const PoolCore& pool, const Reservation& r);
   std::optional<Reservation> plan(PoolCore& pool, WorkloadId id, RequirementId requirement,
                                   const Passes& passes);
+  void forget_reserved(NodeId node);
+  void forget_user(QueueId queue);
   void count_reserved(const PoolCore& pool, const Reservation& r, std::int64_t times);
   void add_reservation(PoolCore& pool, Reservation reservation);
   void drop_reservation(PoolCore& pool, std::size_t position);

@@ -192,6 +192,7 @@ Result<void> Core::on(const QueueUpserted& e) {
 Result<void> Core::on(const QueueRemoved& e) {
   const QueueId id = queues_.find(e.queue);
   FAIRLEAD_TRY(queues_.remove(e.queue));
+  forget_user(id);
   for (auto& pool : pools_) {
     pool->usage.remove_queue(id.index());
     pool->share_dirty = true;

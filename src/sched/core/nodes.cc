@@ -276,6 +276,7 @@ Result<void> Core::on(const NodeUpserted& e) {
       pools_[pool_id.index()]->members.push_back(id);
       pools_[old_pool.index()]->state().mark_unordered();
       pools_[old_pool.index()]->share_dirty = true;
+      forget_reserved(id);
       node.pool = pool_id;
     }
     pools_[pool_id.index()]->state().mark_unordered();
@@ -292,6 +293,7 @@ Result<void> Core::on(const NodeRemoved& e) {
     return fail(ErrorCode::kNotFound, "no node is named '" + e.node + "'");
   const NodeId id = found->second;
   lose_all(id);
+  forget_reserved(id);
   NodeState& node = nodes_[id.index()];
   count_capacity(node, -1);
   PoolCore& pool = *pools_[node.pool.index()];

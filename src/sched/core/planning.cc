@@ -13,7 +13,7 @@ constexpr std::int64_t kPlanSteps = 400'000;  // of a search for a start
 
 // Plans that took many steps are not made anew at every event.
 Duration pause_after(std::int64_t steps) {
-  constexpr std::int64_t kFree = 20'000;
+  constexpr std::int64_t kFree = 2000;
   constexpr std::int64_t kPerMillisecond = 10;
   return milliseconds(std::max<std::int64_t>(0, steps - kFree) / kPerMillisecond);
 }
@@ -90,6 +90,104 @@ void Core::extend_overruns(PoolCore& pool) {
   }
 }
 
+// 9.3
+Result<void> Core::on(const ReservationUpserted& e) {
+  const ReservationSpec& spec = e.reservation;
+  const std::string what = "reservation '" + spec.name + "'";
+  if (spec.name.empty()) return fail(ErrorCode::kInvalidArgument, "a reservation needs a name");
+  if (spec.from >= spec.until) {
+    return fail(ErrorCode::kInvalidArgument, what + " ends at " + to_rfc3339(spec.until) +
+                                                 ", which is not after its begin at " +
+                                                 to_rfc3339(spec.from));
+  }
+  if (spec.until <= now_)
+    return fail(ErrorCode::kInvalidArgument,
+                what + " ended at " + to_rfc3339(spec.until) + "; it is " + to_rfc3339(now_));
+  if (spec.until - now_ > kPlanHorizon)
+    return fail(ErrorCode::kOutOfRange, what + " ends more than 100 years from now");
+  if (spec.nodes.empty())
+    return fail(ErrorCode::kInvalidArgument, what + " names no node; it keeps whole nodes");
+  Reservation r;
+  r.name = spec.name;
+  r.start = r.promised = spec.from;
+  r.end = spec.until;
+  PoolId pool_id;
+  for (const std::string& name : spec.nodes) {
+    const auto node = node_by_name_.find(name);
+    if (node == node_by_name_.end())
+      return fail(ErrorCode::kNotFound, what + ": no node is named '" + name + "'");
+    const PoolId of_node = nodes_[node->second.index()].pool;
+    if (pool_id.valid() && pool_id != of_node) {
+      return fail(ErrorCode::kInvalidArgument,
+                  what + ": node '" + name + "' is of pool '" + pool_name(of_node) +
+                      "', those before it are of pool '" + pool_name(pool_id) + "'",
+                  "make one reservation for each pool");
+    }
+    pool_id = of_node;
+    r.nodes.push_back(node->second);
+  }
+  std::sort(r.nodes.begin(), r.nodes.end());
+  r.nodes.erase(std::unique(r.nodes.begin(), r.nodes.end()), r.nodes.end());
+  for (const std::string& name : spec.queues) {
+    const QueueId queue = queues_.find(name);
+    if (!queue.valid())
+      return fail(ErrorCode::kNotFound, what + ": no queue is named '" + name + "'");
+    r.users.push_back(queue);
+  }
+  (void)on(ReservationRemoved{spec.name});
+  PoolCore& pool = *pools_[pool_id.index()];
+  // What people keep comes before what was planned.
+  std::vector<Reservation> planned;
+  while (!pool.timeline.reservations().empty())
+    planned.push_back(pool.timeline.remove(pool.timeline.reservations().size() - 1));
+  std::reverse(planned.begin(), planned.end());
+  planned.insert(planned.begin(), std::move(r));
+  for (Reservation& one : planned) pool.timeline.add(std::move(one));
+  ++pool.state().release_version;
+  pool.full_pass = true;
+  return {};
+}
+
+Result<void> Core::on(const ReservationRemoved& e) {
+  for (auto& pool : pools_) {
+    const Reservation* r = pool->timeline.named(e.reservation);
+    if (!r) continue;
+    drop_reservation(*pool, static_cast<std::size_t>(r - pool->timeline.reservations().data()));
+    return {};
+  }
+  return fail(ErrorCode::kNotFound, "no reservation is named '" + e.reservation + "'");
+}
+
+// The node is gone, or of another pool: nothing is kept there any more.
+void Core::forget_reserved(NodeId node) {
+  for (auto& pool : pools_) {
+    for (std::size_t i = pool->timeline.reservations().size(); i-- > 0;) {
+      Reservation r = pool->timeline.reservations()[i];
+      const bool planned = std::any_of(r.tasks.begin(), r.tasks.end(), [&](const PlannedTask& t) {
+        return t.placement.node == node;
+      });
+      if (planned) {
+        drop_reservation(*pool, i);
+      } else if (std::erase(r.nodes, node) > 0) {
+        if (r.nodes.empty()) {
+          drop_reservation(*pool, i);
+        } else {
+          pool->timeline.replace(i, std::move(r));
+        }
+      }
+    }
+  }
+}
+
+void Core::forget_user(QueueId queue) {
+  for (auto& pool : pools_) {
+    for (std::size_t i = 0; i < pool->timeline.reservations().size(); ++i) {
+      Reservation r = pool->timeline.reservations()[i];
+      if (std::erase(r.users, queue) > 0) pool->timeline.replace(i, std::move(r));
+    }
+  }
+}
+
 // What is reserved is for a workload that waits as it did.
 bool Core::stands(const PoolCore& pool, const Reservation& r) {
   if (!r.workload.valid()) return r.end > now_;
@@ -124,10 +222,15 @@ std::optional<Reservation> Core::plan(PoolCore& pool, WorkloadId id, Requirement
                                              shapes_, classes_);
   }
   GangRequest request = request_for(pool, w, requirement);
+  // What people keep for it is its to use.
+  const ResourceVector demand = demand_in(requirement, pool.state().id);
+  const Passes passed = [&](const Reservation& r) {
+    return (passes && passes(r)) || (!r.workload.valid() && may_pass(pool, id, demand, r));
+  };
   std::optional<Planner::Plan> best;
   for (const SlotRange range : ranges_for(pool, w, shapes_.get(w.shape))) {
     request.range = range;
-    auto found = pool.planner->earliest(request, length, now_, passes, kPlanSteps);
+    auto found = pool.planner->earliest(request, length, now_, passed, kPlanSteps);
     pool.plan_steps += pool.planner->steps_taken();
     if (found && (!best || found->start < best->start)) best = std::move(found);
   }
@@ -138,7 +241,7 @@ std::optional<Reservation> Core::plan(PoolCore& pool, WorkloadId id, Requirement
   r.queue = w.queue;
   r.minus_priority = minus_priority(w, pool.state().id);
   r.non_preemptible = requirement.non_preemptible;
-  r.demand = demand_in(requirement, pool.state().id);
+  r.demand = demand;
   r.start = r.promised = best->start;
   r.end = r.start + length;
   std::set<NodeId> nodes;
@@ -293,10 +396,8 @@ RequirementId Core::requirement_of(const Reservation& r, const PoolCore& pool) c
 // Whether there may be a reservation more, for what waits with this requirement.
 bool Core::may_plan(PoolCore& pool, RequirementId id) {
   if (!options_.plan || pool.timeline.ends().empty()) return false;
-  if (std::ssize(pool.timeline.reservations()) >=
-      pool.state().spec.reservations + pool.reserved_by_people) {
+  if (static_cast<std::int64_t>(pool.timeline.of_workloads()) >= pool.state().spec.reservations)
     return false;
-  }
   Requirement& requirement = pending_.requirement(id);
   return requirement.kind == EntryKind::kGang &&
          requirement.in(pool.state().id).no_plan_before <= now_;

@@ -101,6 +101,26 @@ void read_change(const Value& value, Findings& findings, Reading& reading) {
   if (in.ok()) reading.add(value.line(), std::move(change));
 }
 
+void read_reservation(const Value& value, Findings& findings, Reading& reading) {
+  ObjectReader in(value, findings);
+  ReservationSpec spec;
+  spec.name = in.name("name", kRequired).value_or("");
+  spec.nodes = in.names("nodes");
+  const auto time = [&](std::string_view field) {
+    const Value* at = in.get(field);
+    if (at == nullptr) {
+      findings.error(value, ErrorCode::kInvalidArgument,
+                     fmt::format("the field \"{}\" is missing", field), "from: 2h, until: 4h");
+      return Instant{};
+    }
+    return as_scenario_time(*at, findings, reading.scenario.start).value_or(Instant{});
+  };
+  spec.from = time("from");
+  spec.until = time("until");
+  spec.queues = in.names("for");
+  if (in.ok()) reading.add(value.line(), sched::ReservationUpserted{std::move(spec)});
+}
+
 void read_mix(ObjectReader& in, const Value& value, Reading& reading) {
   sched::MixStated mix;
   in.each("mix", [&](const Value& item) {
@@ -222,6 +242,8 @@ void read_document_event(const Value& value, Findings& findings, Reading& readin
   if (auto name = in.name("requeue")) reading.add(line, sched::WorkloadRequeued{*name});
   if (const Value* item = in.get("refuseStart")) read_refusal(*item, findings, reading);
   if (const Value* item = in.get("change")) read_change(*item, findings, reading);
+  if (const Value* item = in.get("reserve")) read_reservation(*item, findings, reading);
+  if (auto name = in.name("release")) reading.add(line, sched::ReservationRemoved{*name});
   if (in.has("mix")) read_mix(in, value, reading);
   if (in.boolean("decide").value_or(false)) reading.add_step(line, DecideNow{});
   in.finish();
@@ -229,7 +251,7 @@ void read_document_event(const Value& value, Findings& findings, Reading& readin
     findings.error(value, ErrorCode::kInvalidArgument, "the event says nothing",
                    "name one: submit, workloads, finish, fail, lose, remove, requeue, refuseStart, "
                    "change, nodes, removeNode, down, up, cordon, uncordon, unhealthy, healthy, "
-                   "queues, removeQueue, pools, deviceClasses, mix, decide");
+                   "queues, removeQueue, pools, deviceClasses, reserve, release, mix, decide");
   }
 }
 

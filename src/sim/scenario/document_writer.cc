@@ -37,6 +37,7 @@ Tree named(std::string key, const std::string& name) {
 
 struct EventWriter {
   const Symbols& symbols;
+  Instant start;
 
   Tree operator()(const sched::TopologyDefined& e) const {
     ClusterSpec cluster;
@@ -110,6 +111,19 @@ struct EventWriter {
     map.add("workload", Tree::string(e.workload));
     map.add("retry", Tree::string(to_text(e.retry_at - symbols.now)));
     return one("refuseStart", std::move(map));
+  }
+  Tree operator()(const sched::ReservationUpserted& e) const {
+    const ReservationSpec& r = e.reservation;
+    Tree map = Tree::map();
+    map.add("name", Tree::string(r.name));
+    map.add("nodes", Tree::strings(r.nodes));
+    map.add("from", Tree::string(instant_text(r.from, start)));
+    map.add("until", Tree::string(instant_text(r.until, start)));
+    if (!r.queues.empty()) map.add("for", Tree::strings(r.queues));
+    return one("reserve", std::move(map));
+  }
+  Tree operator()(const sched::ReservationRemoved& e) const {
+    return named("release", e.reservation);
   }
   Tree operator()(const sched::MixStated& e) const {
     Tree list = Tree::list();
@@ -193,7 +207,7 @@ class StepsWriter {
 
  private:
   void take_one(const sched::Event& event) {
-    add_event(std::visit(EventWriter{symbols_}, event));
+    add_event(std::visit(EventWriter{symbols_, start_}, event));
     symbols_.note(event);
   }
   void take_one(const DecideNow&) { add_event(one("decide", Tree::boolean(true))); }

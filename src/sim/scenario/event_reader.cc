@@ -144,6 +144,50 @@ Result<void> read_refuse(Cursor& cursor, Reading& reading) {
   return cursor.expect_end("retry=30s");
 }
 
+// reserve NAME nodes=n1,n2 from=2h until=4h for=team-a
+Result<void> read_reservation(Cursor& cursor, Reading& reading) {
+  FAIRLEAD_ASSIGN(const Word name, cursor.expect_word("the name of the reservation"));
+  ReservationSpec spec;
+  spec.name = name.text;
+  bool from = false;
+  bool until = false;
+  while (cursor.at_setting()) {
+    const Setting s = cursor.take_setting();
+    const auto names = [&](const auto& known, const char* what,
+                           std::vector<std::string>& out) -> Result<void> {
+      for (const std::string& part : split_list(s.value)) {
+        FAIRLEAD_ASSIGN(const auto expanded, cursor.placed(s.word, expand_names(part)));
+        for (const std::string& one : expanded) {
+          Word unknown = s.word;
+          unknown.text = one;
+          if (!reading.symbols.unchecked && !known.contains(one))
+            return cursor.unknown(unknown, what, names_of(known));
+          out.push_back(one);
+        }
+      }
+      return {};
+    };
+    if (s.key == "nodes") {
+      FAIRLEAD_TRY(names(reading.symbols.nodes, "a node", spec.nodes));
+    } else if (s.key == "for") {
+      FAIRLEAD_TRY(names(reading.symbols.queues, "a queue", spec.queues));
+    } else if (s.key == "from" || s.key == "until") {
+      FAIRLEAD_ASSIGN(const Instant at,
+                      cursor.placed(s.word, parse_instant(s.value, reading.scenario.start)));
+      (s.key == "from" ? spec.from : spec.until) = at;
+      (s.key == "from" ? from : until) = true;
+    } else {
+      const std::vector<std::string> known = {"nodes", "from", "until", "for"};
+      return cursor.unknown_setting(s, "a reservation", known);
+    }
+  }
+  FAIRLEAD_TRY(cursor.expect_end("nodes=, from=, until=, for="));
+  if (spec.nodes.empty() || !from || !until)
+    return cursor.fail(name, "a reservation needs nodes and times", "nodes=n1,n2 from=2h until=4h");
+  reading.add(cursor.line(), sched::ReservationUpserted{std::move(spec)});
+  return {};
+}
+
 // at 10m [asleep] | after 30s [asleep]
 Result<void> read_time(bool relative, Cursor& cursor, Reading& reading) {
   FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the time"));
@@ -209,6 +253,12 @@ Result<void> read_event(const Word& verb, Cursor& cursor, Reading& reading) {
   if (name == "healthy") return read_health(DeviceHealth::kHealthy, cursor, reading);
   if (name == "remove") return read_remove(cursor, reading);
   if (name == "refuse-start") return read_refuse(cursor, reading);
+  if (name == "reserve") return read_reservation(cursor, reading);
+  if (name == "release") {
+    FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the name of the reservation"));
+    reading.add(cursor.line(), sched::ReservationRemoved{word.text});
+    return cursor.expect_end("the name of a reservation");
+  }
   if (name == "requeue") {
     FAIRLEAD_ASSIGN(const auto names, read_workload_names(cursor, reading));
     for (const std::string& workload : names) {
@@ -222,11 +272,12 @@ Result<void> read_event(const Word& verb, Cursor& cursor, Reading& reading) {
     return cursor.expect_end("nothing");
   }
   const std::vector<std::string> known = {
-      "unchecked", "rule",         "start",  "placement", "seed",       "levels",  "class",
-      "pool",      "cluster",      "node",   "nodes",     "department", "project", "queue",
-      "submit",    "running",      "mix",    "change",    "finish",     "fail",    "lose",
-      "down",      "up",           "cordon", "uncordon",  "unhealthy",  "healthy", "remove",
-      "requeue",   "refuse-start", "at",     "after",     "decide",     "expect"};
+      "unchecked", "rule",      "start",   "placement", "seed",    "levels",
+      "class",     "pool",      "cluster", "node",      "nodes",   "department",
+      "project",   "queue",     "submit",  "running",   "mix",     "change",
+      "finish",    "fail",      "lose",    "down",      "up",      "cordon",
+      "uncordon",  "unhealthy", "healthy", "remove",    "requeue", "refuse-start",
+      "reserve",   "release",   "at",      "after",     "decide",  "expect"};
   return cursor.unknown(verb, "a statement", known);
 }
 

@@ -48,6 +48,12 @@ struct EventText {
   std::string operator()(const sched::MixStated& e) const {
     return fmt::format("mix of {} requests stated", e.entries.size());
   }
+  std::string operator()(const sched::ReservationUpserted& e) const {
+    return fmt::format("reserved: {}, {} nodes", e.reservation.name, e.reservation.nodes.size());
+  }
+  std::string operator()(const sched::ReservationRemoved& e) const {
+    return "reservation removed: " + e.reservation;
+  }
   std::string operator()(const sched::TimePassed&) const { return "time passed"; }
 };
 

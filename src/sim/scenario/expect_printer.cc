@@ -10,12 +10,6 @@
 namespace fairlead::sim {
 namespace {
 
-std::string list(const std::vector<std::string>& items) {
-  std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : ",") + item;
-  return word_text(text);
-}
-
 std::string bound_text(const Bound& bound) {
   switch (bound.comparison) {
     case Comparison::kExactly:
@@ -79,11 +73,11 @@ struct Printer {
       text += fmt::format(" with {} tasks", bound_text(*e.tasks));
     }
     if (e.hosts) text += fmt::format(" on {} nodes", bound_text(*e.hosts));
-    if (!e.nodes.empty()) text += " on nodes " + list(e.nodes);
-    if (!e.among.empty()) text += " among nodes " + list(e.among);
-    if (!e.avoided.empty()) text += " not on nodes " + list(e.avoided);
+    if (!e.nodes.empty()) text += " on nodes " + list_text(e.nodes);
+    if (!e.among.empty()) text += " among nodes " + list_text(e.among);
+    if (!e.avoided.empty()) text += " not on nodes " + list_text(e.avoided);
     if (e.device_count) text += fmt::format(" on {} devices", bound_text(*e.device_count));
-    if (!e.devices.empty()) text += " on devices " + list(e.devices);
+    if (!e.devices.empty()) text += " on devices " + list_text(e.devices);
     for (const DomainCheck& d : e.domains) {
       if (d.domain.empty()) {
         text += d.count == 1 ? fmt::format(" in one {}", d.level)
@@ -108,7 +102,7 @@ struct Printer {
     if (e.started_at) text += " since " + instant_text(*e.started_at, start);
     if (e.reserved) text += *e.reserved ? " reserved" : " not reserved";
     if (e.reserved_at) text += " at " + instant_text(*e.reserved_at, start);
-    if (!e.reserved_nodes.empty()) text += " on nodes " + list(e.reserved_nodes);
+    if (!e.reserved_nodes.empty()) text += " on nodes " + list_text(e.reserved_nodes);
     if (e.starts_from) text += " starts from " + instant_text(*e.starts_from, start);
     if (e.starts_by) text += " starts by " + instant_text(*e.starts_by, start);
     if (e.never) text += *e.never ? " never" : " not now";
@@ -154,7 +148,7 @@ struct Printer {
   std::string operator()(const ExpectDevice& e) const {
     std::string text = "device " + word_text(e.node + ":" + e.device);
     if (e.healthy) text += *e.healthy ? " healthy" : " unhealthy";
-    if (e.holders) text += e.holders->empty() ? " free" : " held by " + list(*e.holders);
+    if (e.holders) text += e.holders->empty() ? " free" : " held by " + list_text(*e.holders);
     return text;
   }
 

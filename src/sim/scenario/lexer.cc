@@ -126,4 +126,10 @@ std::string word_text(std::string_view text) {
   return plain ? std::string(text) : quoted_text(text);
 }
 
+std::string list_text(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : ",") + item;
+  return word_text(text);
+}
+
 }  // namespace fairlead::sim

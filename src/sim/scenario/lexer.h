@@ -37,6 +37,8 @@ Result<Lexed> lex_scenario(std::string_view text, std::string_view file);
 
 // `text` as one word that reads back as itself: quoted where it has to be.
 std::string word_text(std::string_view text);
+// Several as one word: "n1,n2".
+std::string list_text(const std::vector<std::string>& items);
 // As a quoted string, always.
 std::string quoted_text(std::string_view text);
 

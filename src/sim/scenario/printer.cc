@@ -119,6 +119,16 @@ struct EventPrinter {
     }
     return Line{text, {}, {}};
   }
+  Printed operator()(const sched::ReservationUpserted& e) const {
+    const ReservationSpec& r = e.reservation;
+    std::string text = fmt::format(" nodes={} from={} until={}", list_text(r.nodes),
+                                   instant_text(r.from, start), instant_text(r.until, start));
+    if (!r.queues.empty()) text += " for=" + list_text(r.queues);
+    return Line{"reserve", r.name, text};
+  }
+  Printed operator()(const sched::ReservationRemoved& e) const {
+    return Line{"release", e.reservation, {}};
+  }
   Printed operator()(const sched::TimePassed&) const { return std::nullopt; }
 };
 
