@@ -41,7 +41,7 @@ ResourceSet Taker::lacking_on(std::uint32_t slot) {
   const NodeState& node = pool_.state.node_at(slot);
   for (const GangRole& role : claim_->request->roles) {
     const TaskClass& task = classes_.get(role.task_class);
-    if (static_filter(task, node) != Filter::kFits) continue;
+    if (pool_.index(role.task_class).empty_slots_at(slot) == 0) continue;
     const std::int32_t slots = room_fit(task, node.free).slots;
     if (task.needs_gpu() && slots_by_devices(task, node.free) <= slots) out.add(kGpuResource);
     if (node.free.cpu < (slots + 1) * task.cpu) out.add(kCpuResource);
