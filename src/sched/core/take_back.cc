@@ -135,15 +135,19 @@ bool Core::one_to_one(const PoolCore& pool) const {
 }
 
 // GPU that the queue may lose to others at most: what it holds above its share, as far as its tasks
-// are preemptible.
+// are preemptible. Where another resource has a quota too, its tasks may go for that one, and the
+// GPU share need not be compared (7.1.a): then all that is preemptible.
 std::int64_t Core::takeable_gpu(PoolId pool, QueueId queue) const {
-  if (queues_.entitlement(pool, queue, kGpuResource).quota == kUnlimited) return 0;
   const QueueLedger& ledger = queues_.ledger(pool, queue);
   std::int64_t below = ledger.allocated[kGpuResource] - ledger.non_preemptible[kGpuResource];
   if (!queues_.leaf(queue)) {
     below = 0;
     for (const QueueId child : queues_.get(queue).children) below += takeable_gpu(pool, child);
   }
+  for (std::size_t r = 0; r < ledger.allocated.size(); ++r) {
+    if (r != kGpuResource && queues_.entitlement(pool, queue, r).quota != kUnlimited) return below;
+  }
+  if (queues_.entitlement(pool, queue, kGpuResource).quota == kUnlimited) return 0;
   const std::int64_t above = ledger.allocated[kGpuResource] - ledger.fair_share[kGpuResource];
   return std::max<std::int64_t>(0, std::min(above, below));
 }
