@@ -234,13 +234,15 @@ Taker* Core::taker(PoolCore& pool, TakeBack rule, QueueId queue, const GangReque
   // claim has tasks.
   std::size_t most = 16;
   for (const GangRole& role : request.roles) most += 2 * role.indices.size();
+  std::vector<const ClassIndex*> indices;
+  for (const GangRole& role : request.roles)
+    indices.push_back(&pool.placement->index(role.task_class));
   std::vector<std::pair<std::int64_t, std::uint32_t>> nodes;
   for (std::uint32_t slot = request.range.begin; slot < request.range.end; ++slot) {
     const NodeState& node = pool.state().node_at(slot);
-    const bool could =
-        std::any_of(request.roles.begin(), request.roles.end(), [&](const GangRole& role) {
-          return pool.placement->index(role.task_class).empty_slots_at(slot) > 0;
-        });
+    const bool could = std::any_of(indices.begin(), indices.end(), [&](const ClassIndex* index) {
+      return index->empty_slots_at(slot) > 0;
+    });
     if (node.usable() && could) nodes.emplace_back(-node.free_milli, slot);
   }
   most = std::min(most, nodes.size());
@@ -458,11 +460,10 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
     lost_something_.push_back(workloads_.get(v).queue);
   }
   for (const TaskRef& t : outcome.victims) {
-    const auto at = std::find(victims.begin(), victims.end(), t.workload) - victims.begin();
     if (unsay_start(t)) {
       ++unsaid_;
     } else {
-      stops[static_cast<std::size_t>(at)].tasks.emplace_back(t.role, t.index);
+      stops[position.at(t.workload)].tasks.emplace_back(t.role, t.index);
     }
     stop_task(t.workload, t.role, t.index, TaskState::kPending);
   }

@@ -138,7 +138,7 @@ bool Taker::may_add(Id id) {
 
 // 7.1 for the unit beside what is chosen: every queue keeps its share of all that the claimant
 // lacks at any of them, in whatever order they are chosen.
-bool Taker::keeps_shares(const VictimUnit& unit, ResourceSet lacking) const {
+bool Taker::keeps_shares(const VictimUnit& unit, const ResourceSet& lacking) const {
   Int128 cost = 0;
   const ResourceVector amounts = unit.whole ? rest_of(unit, cost) : unit.amounts;
   ResourceSet with = contested_;
@@ -148,7 +148,7 @@ bool Taker::keeps_shares(const VictimUnit& unit, ResourceSet lacking) const {
   // What is contested only now was taken from others already.
   queues_.charge(pool_.state.id, unit.queue, amounts, -1, false, 0, now_);
   const bool others = std::all_of(chosen_.begin(), chosen_.end(), [&](const Chosen& c) {
-    return guard_->kept(victims_.unit(c.unit).queue, c.amounts, with);
+    return guard_->keeps(victims_.unit(c.unit).queue, c.amounts, with, ShareGuard::Ledgers::kAfter);
   });
   queues_.charge(pool_.state.id, unit.queue, amounts, 1, false, 0, now_);
   return others;

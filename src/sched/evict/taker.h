@@ -107,7 +107,7 @@ class Taker {
   bool legal(Id id);
   bool find_out(Id id, ResourceSet& lacking);
   bool may_add(Id id);
-  bool keeps_shares(const VictimUnit& unit, ResourceSet lacking) const;
+  bool keeps_shares(const VictimUnit& unit, const ResourceSet& lacking) const;
   bool within_limits(const Outcome& out) const;
   std::pair<std::size_t, std::size_t> hit() const;
   void add(Id id);
