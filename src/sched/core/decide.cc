@@ -17,10 +17,7 @@ void Core::wake() {
   }
   if (now_ == last_decided_) return;
   for (auto& pool : pools_) {
-    if (gates_follow_time_) {
-      pool->full_pass = true;
-      ++pool->claims_version;
-    }
+    if (gates_follow_time_) pool->full_pass = true;
     if (pool->state().spec.k_value_milli > 0) pool->share_dirty = true;
     rekey_aged(pool->state().id);
   }
@@ -61,6 +58,8 @@ void Core::serve_all() {
     PoolCore& pool = *pools_[id.index()];
     Turn turn{id, Pass::Scope::kFresh, pending_.take_fresh(id)};
     if (pool.full_pass || turn.fresh.size() > kMostFresh) turn.scope = Pass::Scope::kAll;
+    // Whatever opens a gate or gives room may help a claim that was in vain.
+    if (pool.full_pass) ++pool.claims_version;
     pool.full_pass = false;
     if (turn.scope == Pass::Scope::kAll || !turn.fresh.empty()) {
       pool.claims_due = true;
