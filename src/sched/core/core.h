@@ -241,7 +241,7 @@ class Core {
                             const WorkloadRecord& claimant) const;
   bool unsay_start(const TaskRef& task);
   void carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, RequirementId requirement,
-                 Taker::Outcome outcome);
+                 VictimSet outcome);
 
   bool place_cheaper(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
                      const GangRequest& request, GangOutcome& outcome);

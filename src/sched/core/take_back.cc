@@ -201,8 +201,8 @@ PoolCore::Herd Core::herd(PoolCore& pool, const std::vector<WorkloadId>& ids) {
   PoolCore::Herd out;
   out.victims = std::make_unique<Victims>(pool.state(), ids, workloads_, shapes_, classes_, now_,
                                           options_.restart_cost);
-  out.taker = std::make_unique<Taker>(*pool.placement, queues_, now_, *out.victims, workloads_,
-                                      shapes_, classes_, options_.search_steps);
+  out.taker = std::make_unique<Taker>(Trial(*pool.placement, queues_, now_, *out.victims,
+                                            workloads_, shapes_, classes_, options_.search_steps));
   return out;
 }
 
@@ -380,7 +380,7 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) 
         requirement.in(pool_id).no_move_before = now_ + kMoveInterval;
       continue;
     }
-    carry_out(pool, rule, id, bucket.requirement, std::move(outcome));
+    carry_out(pool, rule, id, bucket.requirement, std::move(outcome.set));
     return Attempt::kStarted;
   }
   return Attempt::kGateShut;
@@ -436,7 +436,7 @@ bool Core::unsay_start(const TaskRef& task) {
 // Does for good what a search found: victims stop, the claimant starts, and what is moved starts
 // again elsewhere.
 void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, RequirementId requirement,
-                     Taker::Outcome outcome) {
+                     VictimSet outcome) {
   const PoolId pool_id = pool.state().id;
   const bool non_preemptible = pending_.requirement(requirement).non_preemptible;
   const bool growth =
