@@ -1,27 +1,36 @@
 // Finds what to take back so that a claimant can start: reclaim, preempt, consolidate (7.1 to 7.6).
 //
-// A search works on the nodes themselves: units are taken off, the claimant is placed by the same
-// placement as ever, and all is put back; the caller then does for good what was found.
-//
-// How: the fewest and cheapest. Of few units (kExhaustive) every legal set is looked at, least cost
-// first. Of more: nodes are opened one after the other, that which costs least per place gained
-// first, each by its cheapest set of units (exact for one node of up to kExhaustive units); then
-// units are added by cost until the claimant fits; then what is not needed is put back, dearest
-// first. "No" is proved if the claimant would not fit with all that may legally go removed, or if
-// every legal set was looked at; otherwise the answer says that the search ran out.
+// How: of few units (up to kExhaustive legal ones in all) every legal set is looked at, least cost
+// first. Of more:
+// - a claimant of one task looks at the nodes of the cheapest units, up to the first that makes
+//   room alone, and opens the one that costs least (evict/opening.h);
+// - for a gang of one class nodes are opened one after the other, that which costs least per place
+//   gained first;
+// - else, and if that found nothing, units are added by cost until the claimant fits, more each
+//   time.
+// Then what is not needed is left out again, dearest first.
 //
 // Sets are compared by cost, then by workloads hit, then by gangs that go whole (7.5, 7.5.b).
 //
-// Bound: against the best set, the cost found is exact up to kExhaustive units, and for a claimant
-// of one task on one node; for gangs of one class whose victims are single tasks it is at most the
-// best plus what the dearest opened node costs.
-// Cost: O(units) per claim to know what is legal, + O(log nodes) per node opened, + the placement.
+// What is exact, ties included: claims with up to kExhaustive legal units; claims of one task if no
+// limit is in the way, at most kMostTried nodes hold units cheaper than the one that makes room
+// alone, and each of them up to Opening::kSearched legal units. For a gang of one class whose
+// victims are single tasks, each as large as some number of its tasks, and shares that do not bind,
+// the cost is at most that of the best set and of the dearest opening together. For all others: up
+// to kMostLeftOut units are chosen, none of them can be left out; of more, no half that was tried.
+//
+// "No" is proved if every legal set was looked at, or if counting shows that the claimant would not
+// fit with all that may legally go removed; otherwise the answer says that the search ran out.
+//
+// Cost: O(units) per claim to know what is legal, + O(log nodes) per node opened, + the placement,
+// up to 2^kExhaustive of them for few units.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "sched/evict/opening.h"
 #include "sched/evict/trial.h"
 
 namespace fairlead::sched {
@@ -29,7 +38,8 @@ namespace fairlead::sched {
 class Taker {
  public:
   static constexpr std::size_t kExhaustive = 10;
-  static constexpr std::size_t kMostTried = 64;  // nodes that one-task claims look at closely
+  static constexpr std::size_t kMostTried = 64;    // nodes that one-task claims look at closely
+  static constexpr std::size_t kMostLeftOut = 64;  // tries to do with less than was found
 
   enum class Answer : std::uint8_t { kFound, kProvedNone, kRanOut };
   struct Outcome {
@@ -45,20 +55,15 @@ class Taker {
 
  private:
   using Id = Victims::Id;
-  struct Opening {  // units that make room for more tasks on one node
-    std::vector<Id> units;
-    Int128 cost = 0;
-    std::int32_t gain = 0;
-  };
-
+  void collect_legal(std::size_t most);
   bool one_class() const;
-  Opening open(std::uint32_t slot, std::int64_t wanted);
+  bool choose(const std::vector<Id>& units);
   bool find_for_one(VictimSet& out);
   bool open_nodes(VictimSet& out);
   bool add_by_cost(VictimSet& out);
   bool look_at_all(VictimSet& out);
   void look_from(std::size_t next, VictimSet& out);
-  void put_back_what_is_not_needed(VictimSet& out);
+  void leave_out(VictimSet& out);
 
   Trial trial_;
   std::vector<Id> legal_;  // by cost

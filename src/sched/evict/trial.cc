@@ -212,8 +212,16 @@ void Trial::remove_last() {
   cost_ -= chosen.cost;
 }
 
-void Trial::clear() {
-  while (!chosen_.empty()) remove_last();
+bool Trial::add_all(const std::vector<Id>& units) {
+  const std::size_t mark = size();
+  for (const Id id : units) {
+    if (!may_add(id)) {
+      remove_to(mark);
+      return false;
+    }
+    add(id);
+  }
+  return true;
 }
 
 bool Trial::place(VictimSet& out) {

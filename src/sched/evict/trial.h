@@ -88,8 +88,14 @@ class Trial {
   // Whether it may go beside what is chosen already. Requires: it is legal.
   bool may_add(Id id);
   void add(Id id);
+  // Adds all of them, or none: false if they may not all go.
+  bool add_all(const std::vector<Id>& units);
   void remove_last();
-  void clear();
+  // Those that were added since there were `mark`.
+  void remove_to(std::size_t mark) {
+    while (size() > mark) remove_last();
+  }
+  void clear() { remove_to(0); }
 
   std::size_t size() const { return chosen_.size(); }
   Id chosen(std::size_t i) const { return chosen_[i].unit; }
