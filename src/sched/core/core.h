@@ -238,7 +238,8 @@ class Core {
   Attempt take_back(PoolCore& pool, BucketId bucket, WorkloadId id);
   Attempt claim_in(PoolCore& pool, BucketId bucket, WorkloadId id);
   std::string eviction_text(const PoolCore& pool, TakeBack rule, const WorkloadRecord& victim,
-                            const WorkloadRecord& claimant) const;
+                            const WorkloadRecord& claimant, const ResourceSet& contested,
+                            const ResourceVector& given) const;
   bool unsay_start(const TaskRef& task);
   void carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, RequirementId requirement,
                  VictimSet outcome);

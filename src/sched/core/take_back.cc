@@ -386,30 +386,49 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) 
   return Attempt::kGateShut;
 }
 
-// 10.3
+// 10.3. Requires: nothing has stopped yet.
 std::string Core::eviction_text(const PoolCore& pool, TakeBack rule, const WorkloadRecord& victim,
-                                const WorkloadRecord& claimant) const {
-  const auto& name = [&](QueueId q) { return queues_.get(q).spec.name; };
-  const auto holds = [&](QueueId q) {
-    const QueueLedger& ledger = queues_.ledger(pool.state().id, q);
-    return amount_text("gpu", ledger.allocated[kGpuResource]) + ", its share is " +
-           amount_text("gpu", ledger.fair_share[kGpuResource]);
+                                const WorkloadRecord& claimant, const ResourceSet& contested,
+                                const ResourceVector& given) const {
+  const PoolId id = pool.state().id;
+  std::string lacks;   // "GPU and CPU"
+  std::string gives;   // "1 GPU, 8 CPUs"
+  std::string shares;  // of queues that are compared
+  const QueueId compared = ShareGuard(queues_, id, claimant.queue, {}).compared(victim.queue);
+  const auto add = [](std::string& text, std::string_view between, const std::string& part) {
+    text += (text.empty() ? "" : std::string(between)) + part;
   };
-  switch (rule) {
-    case TakeBack::kReclaim: {
-      const QueueId compared =
-          ShareGuard(queues_, pool.state().id, claimant.queue, {}).compared(victim.queue);
-      return "reclaimed for " + claimant.name + " of " + name(claimant.queue) + ": " +
-             name(compared) + " holds " + holds(compared) + "; " + name(claimant.queue) +
-             " holds " + holds(claimant.queue);
+  for (std::size_t r = 0; r < resources_.size(); ++r) {
+    if (!contested.has(r)) continue;
+    const std::string& name = resources_.name(Id<struct ResourceTag>(r));
+    add(lacks, " and ", resource_label(name));
+    if (given[r] == 0) continue;
+    add(gives, ", ", quantity_text(name, given[r]));
+    if (queues_.entitlement(id, compared, r).quota == kUnlimited) continue;
+    for (const QueueId q : {compared, claimant.queue}) {
+      const QueueLedger& ledger = queues_.ledger(id, q);
+      const bool unlimited = queues_.entitlement(id, q, r).quota == kUnlimited;
+      add(shares, q == compared ? "; " : ", ",
+          queues_.get(q).spec.name + " holds " + quantity_text(name, ledger.allocated[r]) +
+              (unlimited ? " of an unlimited quota"
+                         : " of a share of " + amount_text(name, ledger.fair_share[r])));
     }
+  }
+  const std::string whom = " for " + claimant.name + " of " +
+                           queues_.get(claimant.queue).spec.name + ", which lacks " + lacks;
+  switch (rule) {
+    case TakeBack::kReclaim:
+      return "reclaimed (7.1)" + whom + ": " + shares + "; gives " + gives;
     case TakeBack::kPreempt:
-      return "preempted by " + claimant.name + ": priority " + std::to_string(claimant.priority) +
-             " over " + std::to_string(victim.priority);
+      return "preempted (7.2)" + whom + ": priority " + std::to_string(claimant.priority) +
+             " over " + std::to_string(std::max(victim.priority, victim.run_priority)) +
+             "; gives " + gives;
     case TakeBack::kConsolidate:
       break;
   }
-  return "moved to make room for " + claimant.name + " in one piece";
+  return "moved (7.3)" + whom + " in one piece: pool " + pool.state().spec.name + " has " +
+         quantity_text("gpu", pool.state().free_milli(pool.state().all())) + " free; gives " +
+         gives;
 }
 
 const TaskSlot& Core::task_slot(const WorkloadRecord& w, const TaskRef& task) {
@@ -447,6 +466,15 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
   for (const TaskRef& t : outcome.victims) {
     if (position.try_emplace(t.workload, victims.size()).second) victims.push_back(t.workload);
   }
+  const auto class_of = [&](WorkloadId id, std::int32_t role) -> const TaskClass& {
+    return classes_.get(
+        shapes_.get(workloads_.get(id).shape).classes[static_cast<std::size_t>(role)]);
+  };
+  std::vector<ResourceVector> given(victims.size());
+  for (const TaskRef& t : outcome.victims) {
+    const std::int64_t gpu = task_slot(workloads_.get(t.workload), t).charge_gpu;
+    given[position.at(t.workload)].add(amounts(class_of(t.workload, t.role), gpu));
+  }
   std::map<WorkloadId, std::int32_t> run_priority;
   std::vector<Stopped> stops;
   for (const WorkloadId v : victims) {
@@ -454,7 +482,10 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
                      cause_of(rule),
                      {},
                      claimant,
-                     eviction_text(pool, rule, workloads_.get(v), workloads_.get(claimant))});
+                     eviction_text(pool, rule, workloads_.get(v), workloads_.get(claimant),
+                                   outcome.contested, given[position.at(v)])});
+  }
+  for (const WorkloadId v : victims) {
     run_priority[v] = workloads_.get(v).run_priority;
     withdraw_wants(v);
     lost_something_.push_back(workloads_.get(v).queue);
@@ -478,10 +509,6 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
   };
   for (const TaskRef& t : outcome.victims) touch(t.workload, t.role, t.index);
   withdraw_wants(claimant);
-  const auto class_of = [&](WorkloadId id, std::int32_t role) -> const TaskClass& {
-    return classes_.get(
-        shapes_.get(workloads_.get(id).shape).classes[static_cast<std::size_t>(role)]);
-  };
   Started started{claimant, pool_id, growth, outcome.tasks};
   for (TaskPlacement& t : outcome.tasks) {
     pool.state().take(t.node, t, class_of(claimant, t.role));

@@ -235,6 +235,7 @@ bool Trial::place(VictimSet& out) {
   if (!whole) return false;
   for (const Chosen& c : chosen_)
     found.victims.insert(found.victims.end(), c.tasks.begin(), c.tasks.end());
+  found.contested = contested_;
   out = std::move(found);
   return true;
 }

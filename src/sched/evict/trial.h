@@ -61,6 +61,7 @@ struct VictimSet {
     std::vector<TaskPlacement> tasks;
   };
   std::vector<Move> moves;
+  ResourceSet contested;  // what the claimant lacked wherever something goes (7.1.a)
 };
 
 class Trial {

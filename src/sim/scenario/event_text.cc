@@ -75,7 +75,17 @@ struct DecisionText {
   std::string operator()(const sched::Stopped& e) const {
     std::string text = fmt::format("-> stop of {}:", scheduler.workload_name(e.workload));
     for (const auto& [role, index] : e.tasks) text += fmt::format(" {}/{}", role, index);
-    return text;
+    switch (e.cause) {
+      case sched::StopCause::kShrunk:
+        return text + ": its count was lowered";
+      case sched::StopCause::kNodeShrunk:
+        return text + ": the node has no longer what it holds";
+      case sched::StopCause::kReclaimed:
+      case sched::StopCause::kPreempted:
+      case sched::StopCause::kMoved:
+        break;
+    }
+    return text + ": " + e.text;
   }
   std::string operator()(const sched::Finished& e) const {
     return fmt::format("-> {} {}", e.name, e.succeeded ? "finished" : "failed");
