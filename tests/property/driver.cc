@@ -41,7 +41,7 @@ bool Driver::tell(sched::Event event) {
   history_.push_back({now_, event, !applied.has_value()});
   if (applied) {
     note(event);
-    if (!as<sched::TimePassed>(event)) past_.taken.clear();
+    if (!as<sched::TimePassed>(event) && !as<sched::CheckpointSaved>(event)) past_.taken.clear();
   } else {
     decisions_ += "refused: " + applied.error().text() + "\n";
     const auto* submitted = as<sched::WorkloadSubmitted>(event);
@@ -86,6 +86,14 @@ void Driver::note(const sched::Event& event) {
     const WorkloadSpec& spec = symbols_.workloads.at(ended->workload);
     if (ended->outcome == sched::TaskOutcome::kSucceeded) {
       past_.succeeded[ended->workload].emplace(role_named(spec, ended->role), ended->index);
+    }
+  } else if (const auto* saved = as<sched::CheckpointSaved>(event)) {
+    const WorkloadSpec& spec = symbols_.workloads.at(saved->workload);
+    for (const HeldTask& task : holdings_of(scheduler_, symbols_)) {
+      if (task.workload != saved->workload) continue;
+      if (!saved->role.empty() && role_named(spec, saved->role) != task.role) continue;
+      if (saved->index >= 0 && task.index != saved->index) continue;
+      past_.saved[{task.workload, task.role, task.index}] = now_;
     }
   } else if (const auto* refused = as<sched::StartRefused>(event)) {
     retry_at_[refused->workload] = refused->retry_at;

@@ -149,6 +149,7 @@ class Core {
 
   // progress.cc
   Result<void> on(const TaskEnded& e);
+  Result<void> on(const CheckpointSaved& e);
   Result<void> on(const WorkloadRequeued& e);
   Result<void> on(const StartRefused& e);
   void note_held(PoolId pool, QueueId queue);

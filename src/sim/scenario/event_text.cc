@@ -39,6 +39,12 @@ struct EventText {
                                                                       : "lost";
     return fmt::format("task {} {} {} {}", e.workload, e.role, e.index, outcome);
   }
+  std::string operator()(const sched::CheckpointSaved& e) const {
+    std::string text = "saved: " + e.workload;
+    if (!e.role.empty()) text += " " + e.role;
+    if (e.index >= 0) text += fmt::format(" {}", e.index);
+    return text;
+  }
   std::string operator()(const sched::WorkloadRequeued& e) const {
     return "requeued: " + e.workload;
   }
