@@ -76,7 +76,7 @@ void Core::serve_all() {
 
 // Takes back what blocked workloads are entitled to (7). True if something was.
 bool Core::claim_all() {
-  const std::int64_t before = served_claims_;
+  const std::int64_t before = placements_;
   if (!options_.reclaim && !options_.preempt && !options_.consolidate) return false;
   for (const PoolId id : pending_.pool_order(pools_.size())) {
     PoolCore& pool = *pools_[id.index()];
@@ -103,7 +103,7 @@ bool Core::claim_all() {
     pool.of_losers = {};
     pool.of_queue.clear();
   }
-  return served_claims_ != before;
+  return placements_ != before;
 }
 
 std::vector<Decision> Core::decide(Instant now) {

@@ -255,8 +255,10 @@ void Pass::after_start(QueueId leaf, const std::vector<RequirementId>& asked) {
     const Requirement::InPool* in = core_.pending_.requirement(id).find(pool_->state().id);
     if (in && !in->buckets.empty()) open(id);
   }
-  // What the workload wants next joins the pass.
-  for (const BucketId id : core_.pending_.take_fresh(pool_->state().id)) offer(id);
+  // What the workload wants next joins the pass; it may fit, too, which is not asked among claims.
+  const auto fresh = core_.pending_.take_fresh(pool_->state().id);
+  for (const BucketId id : fresh) offer(id);
+  if (claims_) unserved_.insert(unserved_.end(), fresh.begin(), fresh.end());
   if (open_count_ > 0) follow_up_gates(leaf);
 }
 
@@ -355,6 +357,8 @@ bool Pass::run(PoolCore& pool, Scope scope, Claims claims, const std::vector<Buc
         break;
     }
   }
+  for (const BucketId id : unserved_) core_.pending_.renew(pool.state().id, id);
+  unserved_.clear();
   const bool held_back = held_back_;
   clear();
   return held_back;

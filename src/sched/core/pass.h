@@ -129,6 +129,7 @@ class Pass {
   std::set<QueueId, ServedFirst> roots_;
   std::vector<QueueId> touched_;
   std::vector<QueueId> moved_;                  // leaves to settle again
+  std::vector<BucketId> unserved_;              // came up among claims
   std::vector<std::vector<QueueId>> by_depth_;  // queues to put in order
 };
 

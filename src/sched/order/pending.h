@@ -117,6 +117,8 @@ class PendingSet {
   const std::vector<WaitingQueue>& queues_in(PoolId pool) { return in(pool).queues; }
   // Buckets that got a new member since the last call.
   std::vector<BucketId> take_fresh(PoolId pool);
+  // Counts a bucket that was taken among them again.
+  void renew(PoolId pool, BucketId id) { in(pool).fresh.push_back(id); }
 
   // Pools so ordered that, wherever possible, each comes after those that the workloads waiting for
   // it would rather have. A circle is cut before its pool of the lowest id.
