@@ -74,7 +74,7 @@ void Core::serve_all() {
     pass_->run(*pools_[turn.pool.index()], turn.scope, Pass::Claims::kNo, turn.fresh, done_);
 }
 
-// Takes back what blocked workloads are entitled to (7). True if something was.
+// Takes back what blocked workloads are entitled to (7). True if something started.
 bool Core::claim_all() {
   const std::int64_t before = placements_;
   if (!options_.reclaim && !options_.preempt && !options_.consolidate) return false;
@@ -86,6 +86,7 @@ bool Core::claim_all() {
       pool.unprotected_at = kNever;
       pool.spared_in = 0;
     }
+    if (pool.put_off_until <= now_) look_again(pool);
     if (!pool.claims_due && !pool.share_dirty) continue;
     if (pending_.requirements_in(id).empty()) continue;
     ensure_ordered(pool);
@@ -93,13 +94,21 @@ bool Core::claim_all() {
     pool.claims_due = false;
     pool.losers = losers(pool);
     pool.takeable_gpu = 0;
-    for (const QueueId q : pool.losers) pool.takeable_gpu += takeable_gpu(id, q);
+    for (const QueueId q : pool.losers) pool.takeable_gpu += takeable_gpu(id, q, 0);
+    ++pool.turn;
     // What was in vain before stays so while nothing changed that could serve it.
-    const bool same = pool.claims_version == pool.claims_seen;
+    const std::uint64_t version = pool.claims_version;
+    const bool same = version == pool.claims_seen;
     const auto fresh = std::exchange(pool.fresh_claims, {});
+    if (!same) {  // then all that was put off is looked at anyway
+      pool.put_off.clear();
+      pool.put_off_until = kNever;
+    }
     pass_->run(pool, same ? Pass::Scope::kFresh : Pass::Scope::kAll, Pass::Claims::kYes, fresh,
                done_);
-    pool.claims_seen = pool.claims_version;
+    // What started or stopped among them may help one that was in vain before.
+    pool.claims_seen = version;
+    pool.claims_due = pool.claims_due || pool.claims_version != version;
     pool.of_losers = {};
     pool.of_queue.clear();
   }
@@ -122,7 +131,8 @@ std::vector<Decision> Core::decide(Instant now) {
 
 Instant Core::next_wakeup() {
   Instant next = backing_off_.empty() ? kNever : backing_off_.top().first;
-  for (const auto& pool : pools_) next = std::min(next, pool->unprotected_at);
+  for (const auto& pool : pools_)
+    next = std::min({next, pool->unprotected_at, pool->put_off_until});
   if (gates_follow_time_) {
     for (const QueueId q : queues_.parents_first()) {
       if (queues_.leaf(q) && queues_.get(q).workloads > 0) {

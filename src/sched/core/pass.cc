@@ -97,17 +97,25 @@ bool Pass::may_claim(QueueId leaf, const Head& head) {
   Place& p = place(leaf);
   if (!p.standing) p.standing = core_.standing(*pool_, leaf);
   if (!p.standing->gates_open) return false;
+  bool movable = requirement.chances.scattered;
+  if (movable && core_.moves_pause(*pool_, head.requirement)) {
+    movable = false;
+    const PoolId id = pool_->state().id;
+    core_.put_off(*pool_, head.bucket,
+                  core_.pending_.requirement(head.requirement).in(id).no_move_before);
+  }
+  const std::int64_t priority = core_.claim_priority(*pool_, head);
   // In a later pool of its list its demand is not in the shares yet (7.1.d).
-  const bool chance = requirement.chances.movable ||
-                      core_.claim_priority(*pool_, head) > p.standing->lowest_priority ||
+  const bool chance = movable || priority > p.standing->lowest_priority ||
                       (requirement.later_choice && core_.options_.reclaim) ||
                       (requirement.chances.reclaimable &&
                        requirement.demand[kGpuResource] <= p.standing->gpu_below_share);
   if (!chance) return false;
-  if (bucket.claimed_at == pool_->claims_version) return false;
+  if (bucket.claimed_at == pool_->claims_version && priority <= bucket.claimed_with) return false;
   // Where many claims fail, those that failed before wait for their turn.
   if (failed_claims_ >= kMostFailedClaims && bucket.claimed_at != UINT64_MAX &&
-      (decision_ + head.bucket.index()) % kClaimTurns != 0) {
+      (pool_->turn + head.bucket.index()) % kClaimTurns != 0) {
+    core_.put_off(*pool_, head.bucket, core_.now_ + kPutOff);
     return false;
   }
   return core_.within_non_preemptible_quota(*pool_, leaf, requirement.demand,
@@ -336,7 +344,9 @@ bool Pass::run(PoolCore& pool, Scope scope, Claims claims, const std::vector<Buc
         if (outcome == Core::Attempt::kStarted) break;
       }
       if (outcome != Core::Attempt::kStarted) {
-        core_.pending_.bucket(head.bucket).claimed_at = pool.claims_version;
+        Bucket& bucket = core_.pending_.bucket(head.bucket);
+        bucket.claimed_at = pool.claims_version;
+        bucket.claimed_with = core_.claim_priority(pool, head);
         ++failed_claims_;
         continue;
       }

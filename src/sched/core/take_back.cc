@@ -12,7 +12,6 @@ namespace {
 
 // After a search in vain for what to move among many, the same is not looked for again so long.
 constexpr std::size_t kManyUnits = 256;
-constexpr Duration kMoveInterval = seconds(10);
 
 StopCause cause_of(TakeBack rule) {
   switch (rule) {
@@ -45,7 +44,7 @@ bool Core::runs_below(PoolId pool, QueueId queue, std::int64_t priority) const {
 Core::Chances Core::chances(const PoolCore& pool, RequirementId id) {
   Chances out;
   Requirement& requirement = pending_.requirement(id);
-  out.movable = may_move(pool, id);
+  out.scattered = options_.consolidate && free_in_all(pool, requirement);
   if (!options_.reclaim || pool.losers.empty()) return out;
   std::int64_t need = 0;
   for (const auto& [task_class, tasks] : requirement.needs) {
@@ -88,10 +87,33 @@ bool Core::within_non_preemptible_quota(const PoolCore& pool, QueueId queue,
   return true;
 }
 
-// 7.3: the pool as a whole has that much free, and no search was in vain just now.
-bool Core::may_move(const PoolCore& pool, RequirementId id) {
-  return options_.consolidate && free_in_all(pool, pending_.requirement(id)) &&
-         pending_.requirement(id).in(pool.state().id).no_move_before <= now_;
+// 7.3.b: a search among many for what to move was in vain just now.
+bool Core::moves_pause(const PoolCore& pool, RequirementId id) {
+  return pending_.requirement(id).in(pool.state().id).no_move_before > now_;
+}
+
+// It may be served now, but is looked at later, with the next decision that looks at it or when
+// time has come.
+void Core::put_off(PoolCore& pool, BucketId bucket, Instant until) {
+  if (pending_.bucket(bucket).put_off_at == pool.claims_version) return;
+  pending_.bucket(bucket).put_off_at = pool.claims_version;
+  pool.put_off.push_back(bucket);
+  pool.put_off_until = std::min(pool.put_off_until, until);
+}
+
+// What was put off is looked at as if it had come up now.
+void Core::look_again(PoolCore& pool) {
+  pool.put_off_until = kNever;
+  for (const BucketId id : pool.put_off) {
+    // Served by no other rule meanwhile, or there is a change since.
+    Bucket& bucket = pending_.bucket(id);
+    if (bucket.claimed_at == pool.claims_version) bucket.claimed_at = UINT64_MAX;
+    bucket.put_off_at = UINT64_MAX;
+  }
+  auto& fresh = pool.fresh_claims;
+  fresh.insert(fresh.end(), pool.put_off.begin(), pool.put_off.end());
+  pool.put_off.clear();
+  pool.claims_due = true;
 }
 
 // The bucket's head, and where waiting ages those behind it that have a higher priority of their
@@ -348,7 +370,8 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) 
     return false;
   };
   std::vector<TakeBack> rules;
-  const bool scattered = claim.behind_gates.empty() && may_move(pool, bucket.requirement);
+  const bool scattered = options_.consolidate && claim.behind_gates.empty() &&
+                         free_in_all(pool, requirement) && !moves_pause(pool, bucket.requirement);
   if (scattered) rules.push_back(TakeBack::kConsolidate);
   if (options_.reclaim && guard.entitled() && !surely_too_little(pool, queue, request))
     rules.push_back(TakeBack::kReclaim);
@@ -377,7 +400,7 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) 
         taker(pool, rule, queue, request, own)->find(rule, claim, &guard, untouchable);
     if (outcome.answer != Taker::Answer::kFound) {
       if (rule == TakeBack::kConsolidate && own.victims->units().size() > kManyUnits)
-        requirement.in(pool_id).no_move_before = now_ + kMoveInterval;
+        requirement.in(pool_id).no_move_before = now_ + kPutOff;
       continue;
     }
     carry_out(pool, rule, id, bucket.requirement, std::move(outcome.set));

@@ -75,6 +75,8 @@ struct Bucket {
   RequirementId requirement;
   std::size_t position = 0;               // among the buckets of its requirement in its pool
   std::uint64_t claimed_at = UINT64_MAX;  // pool's claims_version at the last search in vain
+  std::int64_t claimed_with = 0;          // the highest priority that claimed then
+  std::uint64_t put_off_at = UINT64_MAX;  // pool's claims_version when a claim was put off
   std::uint64_t shut_in = 0;  // the last decision that met a shut gate at the real charge (Pass)
   std::set<EntryKey> entries;
 };
