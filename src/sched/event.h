@@ -87,6 +87,13 @@ struct TaskEnded {
   TaskOutcome outcome = TaskOutcome::kSucceeded;
 };
 
+// What running tasks have done is saved: stopped later, they lose only what comes after (7.5.a).
+struct CheckpointSaved {
+  std::string workload;
+  std::string role;         // empty: of every role
+  std::int32_t index = -1;  // −1: every task that runs
+};
+
 // All of its tasks were stopped from outside; it waits again with its place kept (7.8).
 struct WorkloadRequeued {
   std::string workload;
@@ -124,8 +131,9 @@ struct TimePassed {};
 using Event = std::variant<TopologyDefined, DeviceClassDefined, PoolDefined, NodeUpserted,
                            NodeRemoved, NodeConditionChanged, DeviceHealthChanged, QueueUpserted,
                            QueueRemoved, WorkloadSubmitted, WorkloadAdopted, WorkloadChanged,
-                           WorkloadRemoved, TaskEnded, WorkloadRequeued, StartRefused, MixStated,
-                           ReservationUpserted, ReservationRemoved, TimePassed>;
+                           WorkloadRemoved, TaskEnded, CheckpointSaved, WorkloadRequeued,
+                           StartRefused, MixStated, ReservationUpserted, ReservationRemoved,
+                           TimePassed>;
 
 // The events that build a cluster document from nothing, in an order that apply() accepts:
 // topology, classes, pools, nodes, queues, running workloads, then pending ones by submit time.

@@ -401,6 +401,11 @@ TEST_F(Apply, ChangesNameWhatIsThere) {
   refuses(TaskEnded{"runs", "worker", 2, TaskOutcome::kLost}, ErrorCode::kConflict, "not running");
   refuses(TaskEnded{"runs", "worker", -1, TaskOutcome::kLost}, ErrorCode::kConflict, "not running");
   refuses(TaskEnded{"waits", "worker", 0, TaskOutcome::kLost}, ErrorCode::kConflict, "not running");
+  refuses(CheckpointSaved{"nobody", "", -1}, ErrorCode::kNotFound, "nobody");
+  refuses(CheckpointSaved{"runs", "driver", -1}, ErrorCode::kNotFound, "driver");
+  refuses(CheckpointSaved{"runs", "worker", 2}, ErrorCode::kConflict, "worker-2 is running");
+  refuses(CheckpointSaved{"runs", "worker", -2}, ErrorCode::kConflict, "is running");
+  refuses(CheckpointSaved{"waits", "", -1}, ErrorCode::kConflict, "nothing of workload 'waits'");
   refuses(MixStated{{{gpus(1), {}, -1}}}, ErrorCode::kOutOfRange, "count is -1");
   refuses(MixStated{{{gpus(1), {}, kMaxAmount}, {gpus(2), {}, 1}}}, ErrorCode::kOutOfRange,
           "entries[1]");

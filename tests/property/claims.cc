@@ -393,7 +393,10 @@ std::string text_of(const std::vector<const Unit*>& set) {
 }  // namespace
 
 Int128 disruption_of(const HeldTask& task, const Scene& scene) {
-  const Duration lost = scene.now - scene.past.started.at(key_of(task));
+  Instant since = scene.past.started.at(key_of(task));
+  if (const auto saved = scene.past.saved.find(key_of(task)); saved != scene.past.saved.end())
+    since = std::max(since, saved->second);
+  const Duration lost = scene.now - since;
   const std::int64_t priority = scene.symbols.workloads.at(task.workload).priority;
   const std::int64_t size = of(task.charge, "gpu") + of(task.charge, "cpu") / 64 + 1;
   return Int128{lost.ms + minutes(1).ms} * size * (1 + std::max<std::int64_t>(0, priority));

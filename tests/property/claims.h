@@ -22,6 +22,7 @@ using TaskKey = std::tuple<std::string, std::size_t, std::int32_t>;  // workload
 // What the history says beside the views.
 struct Past {
   std::map<TaskKey, Instant> started;                // of what runs
+  std::map<TaskKey, Instant> saved;                  // last checkpoint, if any
   std::map<std::string, std::int64_t> run_priority;  // 7.2.a, of workloads that run
   std::map<std::string, std::set<std::pair<std::size_t, std::int32_t>>> succeeded;
   std::set<TaskKey> taken;  // stopped or started by rule 7 since the last outside event (7.7)

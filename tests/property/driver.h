@@ -77,15 +77,18 @@ class Driver {
   void check_whole(const sched::Started& started, bool moved);
   void check_gates(const sched::Started& started, const Holdings& before, const Holdings& after,
                    bool moved);
+  // driver_claims.cc
   std::size_t check_claim(const std::vector<sched::Decision>& decisions, std::size_t first,
                           Holdings& holdings, Known known);
   void note_started(const sched::Started& started, const Holdings& before, bool moved);
+  void check_entitled(const std::string& workload, const Holdings& holdings);
+
   Scene scene(const Holdings& holdings) { return {holdings, scheduler_, symbols_, past_, now_}; }
   void check_rest();
   Amounts greatest_charge(const WorkloadSpec& spec, const Want& want,
                           const std::string& pool) const;
+  std::vector<std::string> pools_open_to(const std::string& workload) const;
   void check_work(const std::string& workload, const Holdings& holdings);
-  void check_entitled(const std::string& workload, const Holdings& holdings);
   void check_reasons(const std::string& workload);
 
   std::uint32_t checks_;

@@ -28,15 +28,16 @@ enum class Kind : std::uint8_t {
   kQueue,
   kTime,
   kPool,
-  kAdopt
+  kAdopt,
+  kCheckpoint
 };
 
 Kind kind_of(Choices& c) {
   static constexpr std::pair<Kind, int> kWeights[] = {
-      {Kind::kSubmit, 42}, {Kind::kEnd, 14},   {Kind::kRemove, 6}, {Kind::kRequeue, 3},
-      {Kind::kChange, 6},  {Kind::kRefuse, 4}, {Kind::kNode, 5},   {Kind::kCondition, 5},
-      {Kind::kHealth, 3},  {Kind::kQueue, 4},  {Kind::kTime, 5},   {Kind::kPool, 1},
-      {Kind::kAdopt, 2}};
+      {Kind::kSubmit, 40}, {Kind::kEnd, 14},      {Kind::kRemove, 6}, {Kind::kRequeue, 3},
+      {Kind::kChange, 6},  {Kind::kRefuse, 4},    {Kind::kNode, 5},   {Kind::kCondition, 5},
+      {Kind::kHealth, 3},  {Kind::kQueue, 4},     {Kind::kTime, 5},   {Kind::kPool, 1},
+      {Kind::kAdopt, 2},   {Kind::kCheckpoint, 2}};
   auto n = static_cast<int>(c.below(100));
   for (const auto& [kind, weight] : kWeights) {
     if (n < weight) return kind;
@@ -152,6 +153,8 @@ std::optional<Event> Play::event_of(const Genes& genes) {
     }
     case Kind::kAdopt:
       return adoption(genes, c);
+    case Kind::kCheckpoint:
+      return checkpoint(c);
     case Kind::kTime:
       break;
   }
@@ -179,7 +182,8 @@ std::optional<Event> Play::submission(const Genes& genes) {
       workload_of(genes, kSpecGenes, setting_, fmt::format("w{}", workloads_++), *queue)};
 }
 
-std::optional<Event> Play::task_end(Choices& c) {
+// All that runs, as if it ended well.
+std::vector<sched::TaskEnded> Play::running_tasks() {
   std::vector<sched::TaskEnded> running;
   for (const std::string& name : driver_.scheduler().workload_names()) {
     const auto view = driver_.scheduler().workload(name);
@@ -187,6 +191,22 @@ std::optional<Event> Play::task_end(Choices& c) {
       running.push_back({name, task.role, task.index, sched::TaskOutcome::kSucceeded});
     }
   }
+  return running;
+}
+
+std::optional<Event> Play::checkpoint(Choices& c) {
+  const auto running = running_tasks();
+  const auto* task = one_of(running, c);
+  if (!task) return std::nullopt;
+  sched::CheckpointSaved event{task->workload, {}, -1};
+  const std::size_t what = c.below(3);
+  if (what >= 1) event.role = task->role;
+  if (what == 2) event.index = task->index;
+  return event;
+}
+
+std::optional<Event> Play::task_end(Choices& c) {
+  const auto running = running_tasks();
   const auto* task = one_of(running, c);
   if (!task) return std::nullopt;
   sched::TaskEnded ended = *task;

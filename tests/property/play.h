@@ -24,6 +24,8 @@ class Play {
   void play(const Genes& genes);
   std::optional<sched::Event> event_of(const Genes& genes);
   std::optional<sched::Event> submission(const Genes& genes);
+  std::vector<sched::TaskEnded> running_tasks();
+  std::optional<sched::Event> checkpoint(Choices& c);
   std::optional<sched::Event> task_end(Choices& c);
   std::optional<sched::Event> change(Choices& c);
   std::optional<sched::Event> node_event(const Genes& genes, Choices& c);

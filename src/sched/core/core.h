@@ -36,6 +36,9 @@
 
 namespace fairlead::sched {
 
+// 7.3.b, 7.6.b: how long a claim that costs much to look at is put off at most.
+inline constexpr Duration kPutOff = seconds(10);
+
 // One pool with everything the core keeps about it.
 struct PoolCore {
   PoolCore(std::unique_ptr<PlacementPool> pool, UsageHistory history,
@@ -61,6 +64,11 @@ struct PoolCore {
   std::int64_t takeable_gpu = 0;           // at most, of all losers
   Instant unprotected_at = kNever;
   std::uint64_t spared_in = 0;  // outside event after which a claim met what 7.7 spares; 0: none
+  // Claims that were put off though they may be served now (7.3.b, 7.6.b), and when they are looked
+  // at again at the latest.
+  std::vector<BucketId> put_off;
+  Instant put_off_until = kNever;
+  std::uint64_t turn = 0;       // of those that failed before
   std::vector<QueueId> losers;  // queues that may lose something to others
   // What claims turn to, while claims are looked at: that of all losers, and by queue its own.
   struct Herd {
@@ -170,6 +178,7 @@ class Core {
 
   // progress.cc
   Result<void> on(const TaskEnded& e);
+  Result<void> on(const CheckpointSaved& e);
   Result<void> on(const WorkloadRequeued& e);
   Result<void> on(const StartRefused& e);
   void note_held(PoolId pool, QueueId queue);
@@ -231,7 +240,7 @@ class Core {
   Duration protected_for(QueueId from, std::optional<Duration> QueueSpec::* what) const;
   // Whether a claim of a requirement can lead anywhere, whoever makes it.
   struct Chances {
-    bool movable = false;
+    bool scattered = false;  // 7.3: the pool as a whole has what it asks
     bool reclaimable = false;
   };
   Chances chances(const PoolCore& pool, RequirementId id);
@@ -247,7 +256,9 @@ class Core {
   bool free_in_all(const PoolCore& pool, const Requirement& requirement) const;
   std::vector<WorkloadId> claimants(const PoolCore& pool, const Bucket& bucket) const;
   std::int64_t claim_priority(const PoolCore& pool, const Head& head) const;
-  bool may_move(const PoolCore& pool, RequirementId id);
+  bool moves_pause(const PoolCore& pool, RequirementId id);
+  void look_again(PoolCore& pool);
+  void put_off(PoolCore& pool, BucketId bucket, Instant until);
   bool runs_below(PoolId pool, QueueId queue, std::int64_t priority) const;
   std::int64_t takeable_gpu(PoolId pool, QueueId queue) const;
   bool one_to_one(const PoolCore& pool) const;
@@ -259,10 +270,11 @@ class Core {
   Attempt take_back(PoolCore& pool, BucketId bucket, WorkloadId id);
   Attempt claim_in(PoolCore& pool, BucketId bucket, WorkloadId id);
   std::string eviction_text(const PoolCore& pool, TakeBack rule, const WorkloadRecord& victim,
-                            const WorkloadRecord& claimant) const;
+                            const WorkloadRecord& claimant, const ResourceSet& contested,
+                            const ResourceVector& given) const;
   bool unsay_start(const TaskRef& task);
   void carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, RequirementId requirement,
-                 Taker::Outcome outcome);
+                 VictimSet outcome);
 
   // planning.cc
   Runtime runtime_of(const WorkloadRecord& w) const;

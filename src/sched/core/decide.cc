@@ -24,10 +24,7 @@ void Core::wake() {
   }
   if (now_ == last_decided_) return;
   for (auto& pool : pools_) {
-    if (gates_follow_time_) {
-      pool->full_pass = true;
-      ++pool->claims_version;
-    }
+    if (gates_follow_time_) pool->full_pass = true;
     if (pool->state().spec.k_value_milli > 0) pool->share_dirty = true;
     rekey_aged(pool->state().id);
   }
@@ -69,6 +66,8 @@ void Core::serve_all() {
     PoolCore& pool = *pools_[id.index()];
     Turn turn{id, Pass::Scope::kFresh, pending_.take_fresh(id)};
     if (pool.full_pass || turn.fresh.size() > kMostFresh) turn.scope = Pass::Scope::kAll;
+    // Whatever opens a gate or gives room may help a claim that was in vain.
+    if (pool.full_pass) ++pool.claims_version;
     pool.full_pass = false;
     if (turn.scope == Pass::Scope::kAll || !turn.fresh.empty()) {
       pool.claims_due = true;
@@ -83,9 +82,9 @@ void Core::serve_all() {
     pass_->run(*pools_[turn.pool.index()], turn.scope, Pass::Claims::kNo, turn.fresh, done_);
 }
 
-// Takes back what blocked workloads are entitled to (7). True if something was.
+// Takes back what blocked workloads are entitled to (7). True if something started.
 bool Core::claim_all() {
-  const std::int64_t before = served_claims_;
+  const std::int64_t before = placements_;
   if (!options_.reclaim && !options_.preempt && !options_.consolidate) return false;
   for (const PoolId id : pending_.pool_order(pools_.size())) {
     PoolCore& pool = *pools_[id.index()];
@@ -95,6 +94,7 @@ bool Core::claim_all() {
       pool.unprotected_at = kNever;
       pool.spared_in = 0;
     }
+    if (pool.put_off_until <= now_) look_again(pool);
     if (!pool.claims_due && !pool.share_dirty) continue;
     if (pending_.requirements_in(id).empty()) continue;
     ensure_ordered(pool);
@@ -103,16 +103,24 @@ bool Core::claim_all() {
     pool.losers = losers(pool);
     pool.takeable_gpu = 0;
     for (const QueueId q : pool.losers) pool.takeable_gpu += takeable_gpu(id, q);
+    ++pool.turn;
     // What was in vain before stays so while nothing changed that could serve it.
-    const bool same = pool.claims_version == pool.claims_seen;
+    const std::uint64_t version = pool.claims_version;
+    const bool same = version == pool.claims_seen;
     const auto fresh = std::exchange(pool.fresh_claims, {});
+    if (!same) {  // then all that was put off is looked at anyway
+      pool.put_off.clear();
+      pool.put_off_until = kNever;
+    }
     pass_->run(pool, same ? Pass::Scope::kFresh : Pass::Scope::kAll, Pass::Claims::kYes, fresh,
                done_);
-    pool.claims_seen = pool.claims_version;
+    // What started or stopped among them may help one that was in vain before.
+    pool.claims_seen = version;
+    pool.claims_due = pool.claims_due || pool.claims_version != version;
     pool.of_losers = {};
     pool.of_queue.clear();
   }
-  return served_claims_ != before;
+  return placements_ != before;
 }
 
 std::vector<Decision> Core::decide(Instant now) {
@@ -148,9 +156,8 @@ std::vector<Decision> Core::decide(Instant now) {
 
 Instant Core::next_wakeup() {
   Instant next = backing_off_.empty() ? kNever : backing_off_.top().first;
-  for (const auto& pool : pools_) {
-    next = std::min({next, pool->unprotected_at, next_plan(*pool)});
-  }
+  for (const auto& pool : pools_)
+    next = std::min({next, pool->unprotected_at, pool->put_off_until, next_plan(*pool)});
   if (gates_follow_time_) {
     for (const QueueId q : queues_.parents_first()) {
       if (queues_.leaf(q) && queues_.get(q).workloads > 0) {

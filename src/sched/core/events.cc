@@ -41,7 +41,10 @@ Result<void> Core::apply(Instant now, const Event& event) {
   starts_known_ = false;
   Result<void> result = std::visit([this](const auto& e) { return on(e); }, event);
   // 7.7: that time passes is nothing from outside.
-  if (result && !std::holds_alternative<TimePassed>(event)) ++outside_events_;
+  // 7.7.a
+  const bool outside =
+      !std::holds_alternative<TimePassed>(event) && !std::holds_alternative<CheckpointSaved>(event);
+  if (result && outside) ++outside_events_;
   retire_classes();
   return result;
 }

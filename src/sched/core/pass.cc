@@ -137,17 +137,25 @@ bool Pass::may_claim(QueueId leaf, const Head& head) {
   Place& p = place(leaf);
   if (!p.standing) p.standing = core_.standing(*pool_, leaf);
   if (!p.standing->gates_open) return false;
+  bool movable = requirement.chances.scattered;
+  if (movable && core_.moves_pause(*pool_, head.requirement)) {
+    movable = false;
+    const PoolId id = pool_->state().id;
+    core_.put_off(*pool_, head.bucket,
+                  core_.pending_.requirement(head.requirement).in(id).no_move_before);
+  }
+  const std::int64_t priority = core_.claim_priority(*pool_, head);
   // In a later pool of its list its demand is not in the shares yet (7.1.d).
-  const bool chance = requirement.chances.movable ||
-                      core_.claim_priority(*pool_, head) > p.standing->lowest_priority ||
+  const bool chance = movable || priority > p.standing->lowest_priority ||
                       (requirement.later_choice && core_.options_.reclaim) ||
                       (requirement.chances.reclaimable &&
                        requirement.demand[kGpuResource] <= p.standing->gpu_below_share);
   if (!chance) return false;
-  if (bucket.claimed_at == pool_->claims_version) return false;
+  if (bucket.claimed_at == pool_->claims_version && priority <= bucket.claimed_with) return false;
   // Where many claims fail, those that failed before wait for their turn.
   if (failed_claims_ >= kMostFailedClaims && bucket.claimed_at != UINT64_MAX &&
-      (decision_ + head.bucket.index()) % kClaimTurns != 0) {
+      (pool_->turn + head.bucket.index()) % kClaimTurns != 0) {
+    core_.put_off(*pool_, head.bucket, core_.now_ + kPutOff);
     return false;
   }
   return core_.within_non_preemptible_quota(*pool_, leaf, requirement.demand,
@@ -296,8 +304,10 @@ void Pass::after_start(QueueId leaf, const std::vector<RequirementId>& asked) {
     const Requirement::InPool* in = core_.pending_.requirement(id).find(pool_->state().id);
     if (in && !in->buckets.empty()) open(id);
   }
-  // What the workload wants next joins the pass.
-  for (const BucketId id : core_.pending_.take_fresh(pool_->state().id)) offer(id);
+  // What the workload wants next joins the pass; it may fit, too, which is not asked among claims.
+  const auto fresh = core_.pending_.take_fresh(pool_->state().id);
+  for (const BucketId id : fresh) offer(id);
+  if (claims_) unserved_.insert(unserved_.end(), fresh.begin(), fresh.end());
   if (open_count_ > 0) follow_up_gates(leaf);
 }
 
@@ -402,7 +412,9 @@ bool Pass::run(PoolCore& pool, Scope scope, Claims claims, const std::vector<Buc
         if (outcome == Core::Attempt::kStarted) break;
       }
       if (outcome != Core::Attempt::kStarted) {
-        core_.pending_.bucket(head.bucket).claimed_at = pool.claims_version;
+        Bucket& bucket = core_.pending_.bucket(head.bucket);
+        bucket.claimed_at = pool.claims_version;
+        bucket.claimed_with = core_.claim_priority(pool, head);
         ++failed_claims_;
         continue;
       }
@@ -423,6 +435,8 @@ bool Pass::run(PoolCore& pool, Scope scope, Claims claims, const std::vector<Buc
         break;
     }
   }
+  for (const BucketId id : unserved_) core_.pending_.renew(pool.state().id, id);
+  unserved_.clear();
   const bool held_back = held_back_;
   clear();
   return held_back;

@@ -14,7 +14,9 @@
 //
 // Cost: O(requirements) to set up, O(queues × log queues) for those that have an open requirement;
 // per start O(depth × log siblings) for its queue and for each queue whose next workload it rules
-// out. Only fresh buckets are looked at when nothing was released.
+// out. Only fresh buckets are looked at when nothing was released. With claims, for each that is
+// looked at a search for victims (evict/taker.h), of which those that fail cost most: after
+// kMostFailedClaims of them in a pass, those that failed before take turns (7.6.b).
 #pragma once
 
 #include <optional>
@@ -127,7 +129,7 @@ class Pass {
 
   std::vector<Open> open_;  // by RequirementId
   std::int64_t open_count_ = 0;
-  // Claims that fail cost most. The first so many of a pass are always looked at.
+  // The first so many claims that fail in a pass are always looked at.
   static constexpr std::int64_t kMostFailedClaims = 64;
   static constexpr std::uint64_t kClaimTurns = 16;
   std::int64_t failed_claims_ = 0;
@@ -145,6 +147,7 @@ class Pass {
   std::set<QueueId, ServedFirst> roots_;
   std::vector<QueueId> touched_;
   std::vector<QueueId> moved_;                  // leaves to settle again
+  std::vector<BucketId> unserved_;              // came up among claims
   std::vector<std::vector<QueueId>> by_depth_;  // queues to put in order
 };
 

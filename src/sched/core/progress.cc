@@ -271,6 +271,32 @@ Result<void> Core::on(const TaskEnded& e) {
   return {};
 }
 
+Result<void> Core::on(const CheckpointSaved& e) {
+  const WorkloadId id = workloads_.find(e.workload);
+  if (!id.valid()) return fail(ErrorCode::kNotFound, "no workload is named '" + e.workload + "'");
+  WorkloadRecord& w = workloads_.get(id);
+  const std::int32_t role = e.role.empty() ? -1 : role_named(shapes_.get(w.shape), e.role);
+  if (role < 0 && !e.role.empty()) {
+    return fail(ErrorCode::kNotFound, "workload '" + e.workload + "' has no role '" + e.role + "'");
+  }
+  bool any = false;
+  for (std::size_t r = 0; r < w.roles.size(); ++r) {
+    if (role >= 0 && r != static_cast<std::size_t>(role)) continue;
+    for (std::size_t i = 0; i < w.roles[r].tasks.size(); ++i) {
+      TaskSlot& slot = w.roles[r].tasks[i];
+      const bool meant = e.index == -1 || static_cast<std::int64_t>(i) == e.index;
+      if (!meant || slot.state != TaskState::kRunning) continue;
+      slot.saved = now_;
+      any = true;
+    }
+  }
+  if (any) return {};
+  const std::string what = e.index == -1 && e.role.empty()
+                               ? "nothing of workload '" + e.workload + "'"
+                               : "no task " + task_text(e.workload, e.role, e.index);
+  return fail(ErrorCode::kConflict, what + " is running: there is nothing to save");
+}
+
 Result<void> Core::on(const WorkloadRequeued& e) {
   const WorkloadId id = workloads_.find(e.workload);
   if (!id.valid()) return fail(ErrorCode::kNotFound, "no workload is named '" + e.workload + "'");

@@ -12,7 +12,6 @@ namespace {
 
 // After a search in vain for what to move among many, the same is not looked for again so long.
 constexpr std::size_t kManyUnits = 256;
-constexpr Duration kMoveInterval = seconds(10);
 
 StopCause cause_of(TakeBack rule) {
   switch (rule) {
@@ -45,7 +44,7 @@ bool Core::runs_below(PoolId pool, QueueId queue, std::int64_t priority) const {
 Core::Chances Core::chances(const PoolCore& pool, RequirementId id) {
   Chances out;
   Requirement& requirement = pending_.requirement(id);
-  out.movable = may_move(pool, id);
+  out.scattered = options_.consolidate && free_in_all(pool, requirement);
   if (!options_.reclaim || pool.losers.empty()) return out;
   std::int64_t need = 0;
   for (const auto& [task_class, tasks] : requirement.needs) {
@@ -88,10 +87,33 @@ bool Core::within_non_preemptible_quota(const PoolCore& pool, QueueId queue,
   return true;
 }
 
-// 7.3: the pool as a whole has that much free, and no search was in vain just now.
-bool Core::may_move(const PoolCore& pool, RequirementId id) {
-  return options_.consolidate && free_in_all(pool, pending_.requirement(id)) &&
-         pending_.requirement(id).in(pool.state().id).no_move_before <= now_;
+// 7.3.b: a search among many for what to move was in vain just now.
+bool Core::moves_pause(const PoolCore& pool, RequirementId id) {
+  return pending_.requirement(id).in(pool.state().id).no_move_before > now_;
+}
+
+// It may be served now, but is looked at later, with the next decision that looks at it or when
+// time has come.
+void Core::put_off(PoolCore& pool, BucketId bucket, Instant until) {
+  if (pending_.bucket(bucket).put_off_at == pool.claims_version) return;
+  pending_.bucket(bucket).put_off_at = pool.claims_version;
+  pool.put_off.push_back(bucket);
+  pool.put_off_until = std::min(pool.put_off_until, until);
+}
+
+// What was put off is looked at as if it had come up now.
+void Core::look_again(PoolCore& pool) {
+  pool.put_off_until = kNever;
+  for (const BucketId id : pool.put_off) {
+    // Served by no other rule meanwhile, or there is a change since.
+    Bucket& bucket = pending_.bucket(id);
+    if (bucket.claimed_at == pool.claims_version) bucket.claimed_at = UINT64_MAX;
+    bucket.put_off_at = UINT64_MAX;
+  }
+  auto& fresh = pool.fresh_claims;
+  fresh.insert(fresh.end(), pool.put_off.begin(), pool.put_off.end());
+  pool.put_off.clear();
+  pool.claims_due = true;
 }
 
 // The bucket's head, and where waiting ages those behind it that have a higher priority of their
@@ -135,15 +157,19 @@ bool Core::one_to_one(const PoolCore& pool) const {
 }
 
 // GPU that the queue may lose to others at most: what it holds above its share, as far as its tasks
-// are preemptible.
+// are preemptible. Where another resource has a quota too, its tasks may go for that one, and the
+// GPU share need not be compared (7.1.a): then all that is preemptible.
 std::int64_t Core::takeable_gpu(PoolId pool, QueueId queue) const {
-  if (queues_.entitlement(pool, queue, kGpuResource).quota == kUnlimited) return 0;
   const QueueLedger& ledger = queues_.ledger(pool, queue);
   std::int64_t below = ledger.allocated[kGpuResource] - ledger.non_preemptible[kGpuResource];
   if (!queues_.leaf(queue)) {
     below = 0;
     for (const QueueId child : queues_.get(queue).children) below += takeable_gpu(pool, child);
   }
+  for (std::size_t r = 0; r < ledger.allocated.size(); ++r) {
+    if (r != kGpuResource && queues_.entitlement(pool, queue, r).quota != kUnlimited) return below;
+  }
+  if (queues_.entitlement(pool, queue, kGpuResource).quota == kUnlimited) return 0;
   const std::int64_t above = ledger.allocated[kGpuResource] - ledger.fair_share[kGpuResource];
   return std::max<std::int64_t>(0, std::min(above, below));
 }
@@ -197,8 +223,8 @@ PoolCore::Herd Core::herd(PoolCore& pool, const std::vector<WorkloadId>& ids) {
   PoolCore::Herd out;
   out.victims = std::make_unique<Victims>(pool.state(), ids, workloads_, shapes_, classes_, now_,
                                           options_.restart_cost);
-  out.taker = std::make_unique<Taker>(*pool.placement, queues_, now_, *out.victims, workloads_,
-                                      shapes_, classes_, options_.search_steps);
+  out.taker = std::make_unique<Taker>(Trial(*pool.placement, queues_, now_, *out.victims,
+                                            workloads_, shapes_, classes_, options_.search_steps));
   return out;
 }
 
@@ -230,13 +256,15 @@ Taker* Core::taker(PoolCore& pool, TakeBack rule, QueueId queue, const GangReque
   // claim has tasks.
   std::size_t most = 16;
   for (const GangRole& role : request.roles) most += 2 * role.indices.size();
+  std::vector<const ClassIndex*> indices;
+  for (const GangRole& role : request.roles)
+    indices.push_back(&pool.placement->index(role.task_class));
   std::vector<std::pair<std::int64_t, std::uint32_t>> nodes;
   for (std::uint32_t slot = request.range.begin; slot < request.range.end; ++slot) {
     const NodeState& node = pool.state().node_at(slot);
-    const bool could =
-        std::any_of(request.roles.begin(), request.roles.end(), [&](const GangRole& role) {
-          return pool.placement->index(role.task_class).empty_slots_at(slot) > 0;
-        });
+    const bool could = std::any_of(indices.begin(), indices.end(), [&](const ClassIndex* index) {
+      return index->empty_slots_at(slot) > 0;
+    });
     if (node.usable() && could) nodes.emplace_back(-node.free_milli, slot);
   }
   most = std::min(most, nodes.size());
@@ -353,7 +381,8 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) 
     return false;
   };
   std::vector<TakeBack> rules;
-  const bool scattered = claim.behind_gates.empty() && may_move(pool, bucket.requirement);
+  const bool scattered = options_.consolidate && claim.behind_gates.empty() &&
+                         free_in_all(pool, requirement) && !moves_pause(pool, bucket.requirement);
   if (scattered) rules.push_back(TakeBack::kConsolidate);
   if (options_.reclaim && guard.entitled() && !surely_too_little(pool, queue, request))
     rules.push_back(TakeBack::kReclaim);
@@ -382,39 +411,58 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) 
         taker(pool, rule, queue, request, own)->find(rule, claim, &guard, untouchable);
     if (outcome.answer != Taker::Answer::kFound) {
       if (rule == TakeBack::kConsolidate && own.victims->units().size() > kManyUnits)
-        requirement.in(pool_id).no_move_before = now_ + kMoveInterval;
+        requirement.in(pool_id).no_move_before = now_ + kPutOff;
       continue;
     }
-    carry_out(pool, rule, id, bucket.requirement, std::move(outcome));
+    carry_out(pool, rule, id, bucket.requirement, std::move(outcome.set));
     return Attempt::kStarted;
   }
   return Attempt::kGateShut;
 }
 
-// 10.3
+// 10.3. Requires: nothing has stopped yet.
 std::string Core::eviction_text(const PoolCore& pool, TakeBack rule, const WorkloadRecord& victim,
-                                const WorkloadRecord& claimant) const {
-  const auto& name = [&](QueueId q) { return queues_.get(q).spec.name; };
-  const auto holds = [&](QueueId q) {
-    const QueueLedger& ledger = queues_.ledger(pool.state().id, q);
-    return amount_text("gpu", ledger.allocated[kGpuResource]) + ", its share is " +
-           amount_text("gpu", ledger.fair_share[kGpuResource]);
+                                const WorkloadRecord& claimant, const ResourceSet& contested,
+                                const ResourceVector& given) const {
+  const PoolId id = pool.state().id;
+  std::string lacks;   // "GPU and CPU"
+  std::string gives;   // "1 GPU, 8 CPUs"
+  std::string shares;  // of queues that are compared
+  const QueueId compared = ShareGuard(queues_, id, claimant.queue, {}).compared(victim.queue);
+  const auto add = [](std::string& text, std::string_view between, const std::string& part) {
+    text += (text.empty() ? "" : std::string(between)) + part;
   };
-  switch (rule) {
-    case TakeBack::kReclaim: {
-      const QueueId compared =
-          ShareGuard(queues_, pool.state().id, claimant.queue, {}).compared(victim.queue);
-      return "reclaimed for " + claimant.name + " of " + name(claimant.queue) + ": " +
-             name(compared) + " holds " + holds(compared) + "; " + name(claimant.queue) +
-             " holds " + holds(claimant.queue);
+  for (std::size_t r = 0; r < resources_.size(); ++r) {
+    if (!contested.has(r)) continue;
+    const std::string& name = resources_.name(Id<struct ResourceTag>(r));
+    add(lacks, " and ", resource_label(name));
+    if (given[r] == 0) continue;
+    add(gives, ", ", quantity_text(name, given[r]));
+    if (queues_.entitlement(id, compared, r).quota == kUnlimited) continue;
+    for (const QueueId q : {compared, claimant.queue}) {
+      const QueueLedger& ledger = queues_.ledger(id, q);
+      const bool unlimited = queues_.entitlement(id, q, r).quota == kUnlimited;
+      add(shares, q == compared ? "; " : ", ",
+          queues_.get(q).spec.name + " holds " + quantity_text(name, ledger.allocated[r]) +
+              (unlimited ? " of an unlimited quota"
+                         : " of a share of " + amount_text(name, ledger.fair_share[r])));
     }
+  }
+  const std::string whom = " for " + claimant.name + " of " +
+                           queues_.get(claimant.queue).spec.name + ", which lacks " + lacks;
+  switch (rule) {
+    case TakeBack::kReclaim:
+      return "reclaimed (7.1)" + whom + ": " + shares + "; gives " + gives;
     case TakeBack::kPreempt:
-      return "preempted by " + claimant.name + ": priority " + std::to_string(claimant.priority) +
-             " over " + std::to_string(victim.priority);
+      return "preempted (7.2)" + whom + ": priority " + std::to_string(claimant.priority) +
+             " over " + std::to_string(std::max(victim.priority, victim.run_priority)) +
+             "; gives " + gives;
     case TakeBack::kConsolidate:
       break;
   }
-  return "moved to make room for " + claimant.name + " in one piece";
+  return "moved (7.3)" + whom + " in one piece: pool " + pool.state().spec.name + " has " +
+         quantity_text("gpu", pool.state().free_milli(pool.state().all())) + " free; gives " +
+         gives;
 }
 
 const TaskSlot& Core::task_slot(const WorkloadRecord& w, const TaskRef& task) {
@@ -441,7 +489,7 @@ bool Core::unsay_start(const TaskRef& task) {
 // Does for good what a search found: victims stop, the claimant starts, and what is moved starts
 // again elsewhere.
 void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, RequirementId requirement,
-                     Taker::Outcome outcome) {
+                     VictimSet outcome) {
   const PoolId pool_id = pool.state().id;
   const bool non_preemptible = pending_.requirement(requirement).non_preemptible;
   const bool growth =
@@ -452,6 +500,15 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
   for (const TaskRef& t : outcome.victims) {
     if (position.try_emplace(t.workload, victims.size()).second) victims.push_back(t.workload);
   }
+  const auto class_of = [&](WorkloadId id, std::int32_t role) -> const TaskClass& {
+    return classes_.get(
+        shapes_.get(workloads_.get(id).shape).classes[static_cast<std::size_t>(role)]);
+  };
+  std::vector<ResourceVector> given(victims.size());
+  for (const TaskRef& t : outcome.victims) {
+    const std::int64_t gpu = task_slot(workloads_.get(t.workload), t).charge_gpu;
+    given[position.at(t.workload)].add(amounts(class_of(t.workload, t.role), gpu));
+  }
   std::map<WorkloadId, std::int32_t> run_priority;
   std::vector<Stopped> stops;
   for (const WorkloadId v : victims) {
@@ -459,17 +516,19 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
                      cause_of(rule),
                      {},
                      claimant,
-                     eviction_text(pool, rule, workloads_.get(v), workloads_.get(claimant))});
+                     eviction_text(pool, rule, workloads_.get(v), workloads_.get(claimant),
+                                   outcome.contested, given[position.at(v)])});
+  }
+  for (const WorkloadId v : victims) {
     run_priority[v] = workloads_.get(v).run_priority;
     withdraw_wants(v);
     lost_something_.push_back(workloads_.get(v).queue);
   }
   for (const TaskRef& t : outcome.victims) {
-    const auto at = std::find(victims.begin(), victims.end(), t.workload) - victims.begin();
     if (unsay_start(t)) {
       ++unsaid_;
     } else {
-      stops[static_cast<std::size_t>(at)].tasks.emplace_back(t.role, t.index);
+      stops[position.at(t.workload)].tasks.emplace_back(t.role, t.index);
     }
     stop_task(t.workload, t.role, t.index, TaskState::kPending);
   }
@@ -484,10 +543,6 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
   };
   for (const TaskRef& t : outcome.victims) touch(t.workload, t.role, t.index);
   withdraw_wants(claimant);
-  const auto class_of = [&](WorkloadId id, std::int32_t role) -> const TaskClass& {
-    return classes_.get(
-        shapes_.get(workloads_.get(id).shape).classes[static_cast<std::size_t>(role)]);
-  };
   Started started{claimant, pool_id, growth, outcome.tasks};
   for (TaskPlacement& t : outcome.tasks) {
     pool.state().take(t.node, t, class_of(claimant, t.role));

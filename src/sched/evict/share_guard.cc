@@ -36,7 +36,8 @@ QueueId ShareGuard::compared(QueueId victim) const {
   return below;
 }
 
-bool ShareGuard::reaches(QueueId victim, const ResourceVector& amounts, ResourceSet lacking) const {
+bool ShareGuard::reaches(QueueId victim, const ResourceVector& amounts,
+                         const ResourceSet& lacking) const {
   if (path_.empty() || victim == path_.front()) return false;
   QueueId below;
   if (meeting(victim, below) >= reach_) return false;
@@ -51,7 +52,8 @@ bool ShareGuard::reaches(QueueId victim, const ResourceVector& amounts, Resource
   }
 }
 
-bool ShareGuard::keeps(QueueId victim, const ResourceVector& amounts, ResourceSet resources) const {
+bool ShareGuard::keeps(QueueId victim, const ResourceVector& amounts, const ResourceSet& resources,
+                       Ledgers ledgers) const {
   QueueId below;
   meeting(victim, below);
   for (QueueId q = victim;; q = tree_.get(q).parent) {
@@ -59,21 +61,9 @@ bool ShareGuard::keeps(QueueId victim, const ResourceVector& amounts, ResourceSe
     for (std::size_t r = 0; r < amounts.size(); ++r) {
       if (amounts[r] == 0 || !resources.has(r)) continue;
       if (tree_.entitlement(pool_, q, r).quota == kUnlimited) continue;
-      if (ledger.allocated[r] - amounts[r] < ledger.fair_share[r]) return false;
-    }
-    if (q == below) return true;
-  }
-}
-
-bool ShareGuard::kept(QueueId victim, const ResourceVector& amounts, ResourceSet resources) const {
-  QueueId below;
-  meeting(victim, below);
-  for (QueueId q = victim;; q = tree_.get(q).parent) {
-    const QueueLedger& ledger = tree_.ledger(pool_, q);
-    for (std::size_t r = 0; r < amounts.size(); ++r) {
-      if (amounts[r] == 0 || !resources.has(r)) continue;
-      if (tree_.entitlement(pool_, q, r).quota == kUnlimited) continue;
-      if (ledger.allocated[r] < ledger.fair_share[r]) return false;
+      const std::int64_t left =
+          ledger.allocated[r] - (ledgers == Ledgers::kBefore ? amounts[r] : 0);
+      if (left < ledger.fair_share[r]) return false;
     }
     if (q == below) return true;
   }

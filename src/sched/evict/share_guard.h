@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include "sched/state/queue_tree.h"
 
 namespace fairlead::sched {
@@ -19,14 +21,25 @@ namespace fairlead::sched {
 // A set of resources by index: those that a claimant lacks on some node.
 class ResourceSet {
  public:
-  void add(std::size_t resource) { bits_ |= std::uint64_t{1} << resource; }
-  void add(ResourceSet other) { bits_ |= other.bits_; }
-  bool has(std::size_t resource) const { return resource < 64 && (bits_ >> resource & 1) != 0; }
-  bool empty() const { return bits_ == 0; }
-  friend bool operator==(ResourceSet, ResourceSet) = default;
+  void add(std::size_t resource) {
+    if (resource / kBits >= words_.size()) words_.resize(resource / kBits + 1, 0);
+    words_[resource / kBits] |= std::uint64_t{1} << resource % kBits;
+  }
+  void add(const ResourceSet& other) {
+    if (other.words_.size() > words_.size()) words_.resize(other.words_.size(), 0);
+    for (std::size_t i = 0; i < other.words_.size(); ++i) words_[i] |= other.words_[i];
+  }
+  bool has(std::size_t resource) const {
+    return resource / kBits < words_.size() &&
+           (words_[resource / kBits] >> resource % kBits & 1) != 0;
+  }
+  bool empty() const { return words_.empty(); }
+  // No set has a word of zeros at its end: nothing is ever removed.
+  friend bool operator==(const ResourceSet&, const ResourceSet&) = default;
 
  private:
-  std::uint64_t bits_ = 0;
+  static constexpr std::size_t kBits = 64;
+  boost::container::small_vector<std::uint64_t, 1> words_;
 };
 
 class ShareGuard {
@@ -37,12 +50,12 @@ class ShareGuard {
   bool entitled() const { return reach_ > 0; }
   // Whether the victim is compared where the claimant is entitled, and `amounts` give something of
   // what is lacking that is not all its queues' own.
-  bool reaches(QueueId victim, const ResourceVector& amounts, ResourceSet lacking) const;
-  // Whether the victim's queues keep their shares of the resources that it gives. As the ledgers
-  // stand: what is chosen to go is taken off them before the next question.
-  bool keeps(QueueId victim, const ResourceVector& amounts, ResourceSet resources) const;
-  // The same of what is taken off the ledgers already.
-  bool kept(QueueId victim, const ResourceVector& amounts, ResourceSet resources) const;
+  bool reaches(QueueId victim, const ResourceVector& amounts, const ResourceSet& lacking) const;
+  // Whether the ledgers hold `amounts` still, or they were taken off already.
+  enum class Ledgers : bool { kBefore, kAfter };
+  // Whether the victim's queues keep their shares of those of the resources that `amounts` give.
+  bool keeps(QueueId victim, const ResourceVector& amounts, const ResourceSet& resources,
+             Ledgers ledgers = Ledgers::kBefore) const;
 
   // The victim's ancestor, or itself, that lies just below the lowest common ancestor.
   QueueId compared(QueueId victim) const;

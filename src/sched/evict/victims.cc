@@ -7,8 +7,8 @@ namespace fairlead::sched {
 
 Int128 disruption(const TaskSlot& slot, const TaskClass& task, const WorkloadRecord& w, Instant now,
                   Duration restart_cost) {
-  const Instant saved = std::max(slot.started, w.checkpoint);
-  const std::int64_t lost = std::max<std::int64_t>(0, (now - saved).ms) + restart_cost.ms;
+  const Instant since = std::max(slot.started, slot.saved);
+  const std::int64_t lost = std::max<std::int64_t>(0, (now - since).ms) + restart_cost.ms;
   const std::int64_t size = slot.charge_gpu + task.cpu / 64 + 1;
   return Int128{lost} * size * (1 + std::max(0, w.priority));
 }

@@ -76,6 +76,8 @@ struct Bucket {
   RequirementId requirement;
   std::size_t position = 0;               // among the buckets of its requirement in its pool
   std::uint64_t claimed_at = UINT64_MAX;  // pool's claims_version at the last search in vain
+  std::int64_t claimed_with = 0;          // the highest priority that claimed then
+  std::uint64_t put_off_at = UINT64_MAX;  // pool's claims_version when a claim was put off
   std::uint64_t shut_in = 0;  // the last decision that met a shut gate at the real charge (Pass)
   // The last decisions that found none of it to pass reservations, and none to plan (Pass).
   std::uint64_t behind_in = 0;
@@ -121,6 +123,8 @@ class PendingSet {
   const std::vector<WaitingQueue>& queues_in(PoolId pool) { return in(pool).queues; }
   // Buckets that got a new member since the last call.
   std::vector<BucketId> take_fresh(PoolId pool);
+  // Counts a bucket that was taken among them again.
+  void renew(PoolId pool, BucketId id) { in(pool).fresh.push_back(id); }
 
   // Pools so ordered that, wherever possible, each comes after those that the workloads waiting for
   // it would rather have. A circle is cut before its pool of the lowest id.

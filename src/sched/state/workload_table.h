@@ -45,6 +45,7 @@ struct TaskSlot {
   std::int64_t cost_rate = 0;    // 5.4, thousandths per hour
   Instant started;
   Instant ends = kNever;       // as far as is planned (9.1); never: nothing is known
+  Instant saved{INT64_MIN};    // 7.5.a: what was done before is not lost
   std::uint64_t taken_in = 0;  // 7.7: number of the outside event after which rule 7 touched it
   TaskPlacement placement;
 };
@@ -83,7 +84,6 @@ struct WorkloadRecord {
   Instant submitted;
   std::int64_t sequence = 0;  // order of submission: decides among equals
   Instant retry_at{INT64_MIN};
-  Instant checkpoint{INT64_MIN};   // 7.5: what was done before it is not lost
   std::size_t run_position = 0;    // in its queue's list of what runs
   std::int64_t smallest_unit = 0;  // as counted by its queue; 0: nothing of it can be taken
   std::int32_t run_priority = 0;   // 7.2: with what it had won by aging when it started

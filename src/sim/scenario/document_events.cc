@@ -45,9 +45,8 @@ void use_classes(const Value& place, const NodeSpec& node, Findings& findings, R
 }
 
 // NAME, or {workload: NAME, role: R, index: I}.
-TasksEnd read_end(const Value& value, Findings& findings, sched::TaskOutcome outcome) {
+TasksEnd read_tasks(const Value& value, Findings& findings) {
   TasksEnd end;
-  end.outcome = outcome;
   if (value.is_scalar()) {
     end.workload = as_name(value, findings).value_or("");
     return end;
@@ -223,8 +222,15 @@ void read_document_event(const Value& value, Findings& findings, Reading& readin
       {"lose", sched::TaskOutcome::kLost}};
   for (const auto& [field, outcome] : kEnds) {
     if (const Value* item = in.get(field)) {
-      reading.add_step(item->line(), read_end(*item, findings, outcome));
+      TasksEnd end = read_tasks(*item, findings);
+      end.outcome = outcome;
+      reading.add_step(item->line(), std::move(end));
     }
+  }
+  if (const Value* item = in.get("checkpoint")) {
+    TasksEnd tasks = read_tasks(*item, findings);
+    reading.add(item->line(), sched::CheckpointSaved{std::move(tasks.workload),
+                                                     std::move(tasks.role), tasks.index});
   }
   for (const char* verb : {"down", "up", "cordon", "uncordon"}) {
     if (const Value* item = in.get(verb)) read_condition(*item, findings, verb, reading);
@@ -249,7 +255,8 @@ void read_document_event(const Value& value, Findings& findings, Reading& readin
   in.finish();
   if (reading.scenario.steps.size() + findings.error_count() == before) {
     findings.error(value, ErrorCode::kInvalidArgument, "the event says nothing",
-                   "name one: submit, workloads, finish, fail, lose, remove, requeue, refuseStart, "
+                   "name one: submit, workloads, finish, fail, lose, checkpoint, remove, requeue, "
+                   "refuseStart, "
                    "change, nodes, removeNode, down, up, cordon, uncordon, unhealthy, healthy, "
                    "queues, removeQueue, pools, deviceClasses, reserve, release, mix, decide");
   }

@@ -105,6 +105,9 @@ struct EventWriter {
   Tree operator()(const sched::TaskEnded& e) const {
     return end_tree({e.workload, e.role, e.index, e.outcome});
   }
+  Tree operator()(const sched::CheckpointSaved& e) const {
+    return tasks_tree("checkpoint", e.workload, e.role, e.index);
+  }
   Tree operator()(const sched::WorkloadRequeued& e) const { return named("requeue", e.workload); }
   Tree operator()(const sched::StartRefused& e) const {
     Tree map = Tree::map();
@@ -151,11 +154,15 @@ struct EventWriter {
     const char* verb = e.outcome == sched::TaskOutcome::kSucceeded ? "finish"
                        : e.outcome == sched::TaskOutcome::kFailed  ? "fail"
                                                                    : "lose";
-    if (e.role.empty() && e.index < 0) return named(verb, e.workload);
+    return tasks_tree(verb, e.workload, e.role, e.index);
+  }
+  static Tree tasks_tree(const char* verb, const std::string& workload, const std::string& role,
+                         std::int32_t index) {
+    if (role.empty() && index < 0) return named(verb, workload);
     Tree map = Tree::map();
-    map.add("workload", Tree::string(e.workload));
-    if (!e.role.empty()) map.add("role", Tree::string(e.role));
-    if (e.index >= 0) map.add("index", Tree::number(e.index));
+    map.add("workload", Tree::string(workload));
+    if (!role.empty()) map.add("role", Tree::string(role));
+    if (index >= 0) map.add("index", Tree::number(index));
     return one(verb, std::move(map));
   }
 };

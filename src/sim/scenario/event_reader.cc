@@ -42,11 +42,10 @@ Result<std::vector<std::string>> read_node_names(Cursor& cursor, const Reading& 
   return names;
 }
 
-// finish|fail|lose W [ROLE [INDEX]]
-Result<void> read_end(sched::TaskOutcome outcome, Cursor& cursor, Reading& reading) {
+// W [ROLE [INDEX]]: of each workload named, the tasks that are meant.
+Result<std::vector<TasksEnd>> read_tasks(Cursor& cursor, Reading& reading) {
   FAIRLEAD_ASSIGN(const auto names, read_workload_names(cursor, reading));
   TasksEnd end;
-  end.outcome = outcome;
   cursor.accept("role");
   if (!cursor.done()) {
     const Word word = cursor.take();
@@ -67,10 +66,29 @@ Result<void> read_end(sched::TaskOutcome outcome, Cursor& cursor, Reading& readi
     end.index = static_cast<std::int32_t>(index);
   }
   FAIRLEAD_TRY(cursor.expect_end("a role and the number of one of its tasks"));
+  std::vector<TasksEnd> out;
   for (const std::string& name : names) {
     end.workload = name;
-    reading.add_step(cursor.line(), end);
+    out.push_back(end);
   }
+  return out;
+}
+
+// finish|fail|lose W [ROLE [INDEX]]
+Result<void> read_end(sched::TaskOutcome outcome, Cursor& cursor, Reading& reading) {
+  FAIRLEAD_ASSIGN(auto ends, read_tasks(cursor, reading));
+  for (TasksEnd& end : ends) {
+    end.outcome = outcome;
+    reading.add_step(cursor.line(), std::move(end));
+  }
+  return {};
+}
+
+// checkpoint W [ROLE [INDEX]]
+Result<void> read_checkpoint(Cursor& cursor, Reading& reading) {
+  FAIRLEAD_ASSIGN(const auto saved, read_tasks(cursor, reading));
+  for (const TasksEnd& tasks : saved)
+    reading.add(cursor.line(), sched::CheckpointSaved{tasks.workload, tasks.role, tasks.index});
   return {};
 }
 
@@ -246,6 +264,7 @@ Result<void> read_event(const Word& verb, Cursor& cursor, Reading& reading) {
   if (name == "finish") return read_end(sched::TaskOutcome::kSucceeded, cursor, reading);
   if (name == "fail") return read_end(sched::TaskOutcome::kFailed, cursor, reading);
   if (name == "lose") return read_end(sched::TaskOutcome::kLost, cursor, reading);
+  if (name == "checkpoint") return read_checkpoint(cursor, reading);
   if (name == "down" || name == "up" || name == "cordon" || name == "uncordon") {
     return read_condition(name, cursor, reading);
   }
@@ -272,12 +291,12 @@ Result<void> read_event(const Word& verb, Cursor& cursor, Reading& reading) {
     return cursor.expect_end("nothing");
   }
   const std::vector<std::string> known = {
-      "unchecked", "rule",      "start",   "placement", "seed",    "levels",
-      "class",     "pool",      "cluster", "node",      "nodes",   "department",
-      "project",   "queue",     "submit",  "running",   "mix",     "change",
-      "finish",    "fail",      "lose",    "down",      "up",      "cordon",
-      "uncordon",  "unhealthy", "healthy", "remove",    "requeue", "refuse-start",
-      "reserve",   "release",   "at",      "after",     "decide",  "expect"};
+      "unchecked",  "rule",    "start",        "placement", "seed",       "levels",    "class",
+      "pool",       "cluster", "node",         "nodes",     "department", "project",   "queue",
+      "submit",     "running", "mix",          "change",    "finish",     "fail",      "lose",
+      "checkpoint", "down",    "up",           "cordon",    "uncordon",   "unhealthy", "healthy",
+      "remove",     "requeue", "refuse-start", "reserve",   "release",    "at",        "after",
+      "decide",     "expect"};
   return cursor.unknown(verb, "a statement", known);
 }
 

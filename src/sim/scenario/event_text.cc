@@ -39,6 +39,12 @@ struct EventText {
                                                                       : "lost";
     return fmt::format("task {} {} {} {}", e.workload, e.role, e.index, outcome);
   }
+  std::string operator()(const sched::CheckpointSaved& e) const {
+    std::string text = "saved: " + e.workload;
+    if (!e.role.empty()) text += " " + e.role;
+    if (e.index >= 0) text += fmt::format(" {}", e.index);
+    return text;
+  }
   std::string operator()(const sched::WorkloadRequeued& e) const {
     return "requeued: " + e.workload;
   }
@@ -81,7 +87,17 @@ struct DecisionText {
   std::string operator()(const sched::Stopped& e) const {
     std::string text = fmt::format("-> stop of {}:", scheduler.workload_name(e.workload));
     for (const auto& [role, index] : e.tasks) text += fmt::format(" {}/{}", role, index);
-    return text;
+    switch (e.cause) {
+      case sched::StopCause::kShrunk:
+        return text + ": its count was lowered";
+      case sched::StopCause::kNodeShrunk:
+        return text + ": the node has no longer what it holds";
+      case sched::StopCause::kReclaimed:
+      case sched::StopCause::kPreempted:
+      case sched::StopCause::kMoved:
+        break;
+    }
+    return text + ": " + e.text;
   }
   std::string operator()(const sched::Finished& e) const {
     return fmt::format("-> {} {}", e.name, e.succeeded ? "finished" : "failed");

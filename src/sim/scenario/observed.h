@@ -22,13 +22,14 @@ struct StartSeen {
 
 struct Observed {
   const sched::Scheduler* scheduler = nullptr;
-  Symbols symbols;                          // as accepted by the core
-  Instant start;                            // of the scenario
-  std::set<std::string> names;              // of every workload there ever was, refused or not
-  std::map<std::string, StartSeen> starts;  // first ones
-  std::map<std::string, Error> refused;     // submissions turned away, and not accepted later
-  std::map<std::string, bool> ended;        // succeeded?
-  std::optional<Error> last_error;          // of the event just before
+  Symbols symbols;                             // as accepted by the core
+  Instant start;                               // of the scenario
+  std::set<std::string> names;                 // of every workload there ever was, refused or not
+  std::map<std::string, StartSeen> starts;     // first ones
+  std::map<std::string, Error> refused;        // submissions turned away, and not accepted later
+  std::map<std::string, bool> ended;           // succeeded?
+  std::map<std::string, std::string> stopped;  // why it was last stopped by rule 7 (10.3)
+  std::optional<Error> last_error;             // of the event just before
   // Applies a change to a copy of the state: did the workload start? An Error says why the change
   // could not be applied.
   std::function<Result<bool>(const std::string& workload, const sched::Change& change)> try_change;

@@ -25,6 +25,13 @@ std::string times(std::string_view verb, std::string_view name) {
   return fmt::format("{} {}", verb, word_text(name));
 }
 
+// [ROLE [INDEX]]
+std::string tasks_text(const std::string& role, std::int32_t index) {
+  std::string text = role.empty() ? "" : " " + word_text(role);
+  if (index >= 0) text += fmt::format(" {}", index);
+  return text;
+}
+
 struct EventPrinter {
   Symbols& symbols;
   Instant start;
@@ -102,7 +109,10 @@ struct EventPrinter {
     const char* verb = e.outcome == sched::TaskOutcome::kSucceeded ? "finish"
                        : e.outcome == sched::TaskOutcome::kFailed  ? "fail"
                                                                    : "lose";
-    return Line{verb, e.workload, fmt::format(" {} {}", word_text(e.role), e.index)};
+    return Line{verb, e.workload, tasks_text(e.role, e.index)};
+  }
+  Printed operator()(const sched::CheckpointSaved& e) const {
+    return Line{"checkpoint", e.workload, tasks_text(e.role, e.index)};
   }
   Printed operator()(const sched::WorkloadRequeued& e) const {
     return Line{"requeue", e.workload, {}};
@@ -151,9 +161,7 @@ struct StepPrinter {
     const char* verb = e.outcome == sched::TaskOutcome::kSucceeded ? "finish"
                        : e.outcome == sched::TaskOutcome::kFailed  ? "fail"
                                                                    : "lose";
-    std::string rest = e.role.empty() ? "" : " " + word_text(e.role);
-    if (e.index >= 0) rest += fmt::format(" {}", e.index);
-    return Line{verb, e.workload, rest};
+    return Line{verb, e.workload, tasks_text(e.role, e.index)};
   }
   std::optional<Line> operator()(const Expectation& e) const {
     return Line{"expect " + expectation_text(e, start), {}, {}};

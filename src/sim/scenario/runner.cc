@@ -210,6 +210,8 @@ class Player {
       } else if (const auto* stopped = std::get_if<sched::Stopped>(&decision)) {
         // 7.3: what moves is no start of its own, and may be a part of a gang.
         if (stopped->cause == sched::StopCause::kMoved) moved.insert(stopped->workload);
+        if (!stopped->text.empty())
+          observed_.stopped[scheduler_.workload_name(stopped->workload)] = stopped->text;
       } else if (const auto* finished = std::get_if<sched::Finished>(&decision)) {
         observed_.ended[finished->name] = finished->succeeded;
       }

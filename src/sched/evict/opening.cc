@@ -1,0 +1,127 @@
+#include "sched/evict/opening.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "base/check.h"
+#include "sched/place/fit.h"
+
+namespace fairlead::sched {
+namespace {
+
+using Id = Victims::Id;
+
+// Every set of the units. They are in order of cost, so the first that is too dear ends its branch.
+Opening by_search(Trial& trial, std::uint32_t slot, const std::vector<Id>& units,
+                  std::int64_t wanted) {
+  const TaskClass& task = trial.classes().get(trial.claim().request->roles.front().task_class);
+  const NodeRoom now = trial.pool().state.node_at(slot).free;
+  const std::int32_t before = room_fit(task, now).slots;
+  const auto unit = [&](Id id) -> const VictimUnit& { return trial.victims().unit(id); };
+  // A gang that goes whole takes its extras with it.
+  const auto covered = [&](const std::vector<Id>& set, Id id) {
+    return std::any_of(set.begin(), set.end(), [&](Id other) {
+      return unit(other).workload == unit(id).workload && (unit(other).whole || unit(id).whole);
+    });
+  };
+  Opening best;
+  const auto better = [&](const Opening& a) {
+    if (best.gain == 0) return true;
+    const Int128 left = a.cost * best.gain;
+    const Int128 right = best.cost * a.gain;
+    return left != right ? left < right
+                         : hit_by(trial.victims(), a.units) < hit_by(trial.victims(), best.units);
+  };
+  Opening open;
+  const std::function<void(std::size_t, const NodeRoom&)> look = [&](std::size_t next,
+                                                                     const NodeRoom& room) {
+    for (std::size_t i = next; i < units.size(); ++i) {
+      if (best.gain == 1 && open.cost + unit(units[i]).cost > best.cost) return;
+      std::vector<Id> rest;  // no more can be had from here on
+      for (std::size_t j = units.size(); j-- > i;) {
+        if (!covered(rest, units[j])) rest.push_back(units[j]);
+      }
+      NodeRoom widest = room;
+      for (const Id id : rest) trial.give_on(slot, id, widest);
+      if (room_fit(task, widest).slots <= before) return;
+      if (covered(open.units, units[i])) continue;
+      NodeRoom wider = room;
+      trial.give_on(slot, units[i], wider);
+      open.units.push_back(units[i]);
+      open.cost += unit(units[i]).cost;
+      open.gain = static_cast<std::int32_t>(
+          std::min<std::int64_t>(room_fit(task, wider).slots - before, wanted));
+      if (open.gain <= 0) {
+        look(i + 1, wider);
+      } else if (better(open)) {
+        // What may not go together may not go with more either.
+        const std::size_t mark = trial.size();
+        if (trial.add_all(open.units)) best = open;
+        trial.remove_to(mark);
+      }
+      open.units.pop_back();
+      open.cost -= unit(units[i]).cost;
+    }
+  };
+  look(0, now);
+  return best;
+}
+
+// Adds units by cost until there is room, and leaves out again what is not needed, dearest first.
+Opening by_cost(Trial& trial, std::uint32_t slot, const std::vector<Id>& units) {
+  const TaskClass& task = trial.classes().get(trial.claim().request->roles.front().task_class);
+  const NodeState& node = trial.pool().state.node_at(slot);
+  const std::int32_t before = room_fit(task, node.free).slots;
+  const auto gain = [&] { return room_fit(task, node.free).slots - before; };
+  const std::size_t mark = trial.size();
+  for (const Id id : units) {
+    if (gain() > 0) break;
+    if (trial.may_add(id)) trial.add(id);
+  }
+  Opening out;
+  if (gain() > 0) {
+    for (std::size_t i = mark; i < trial.size(); ++i) out.units.push_back(trial.chosen(i));
+    for (std::size_t i = out.units.size(); i-- > 0;) {
+      std::vector<Id> fewer = out.units;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+      trial.remove_to(mark);
+      if (trial.add_all(fewer) && gain() > 0) out.units = std::move(fewer);
+    }
+    trial.remove_to(mark);
+    const Int128 cost = trial.cost();
+    const bool legal = trial.add_all(out.units);
+    FAIRLEAD_CHECK(legal, "a part of what may go may go");
+    out.cost = trial.cost() - cost;
+    out.gain = gain();
+  }
+  trial.remove_to(mark);
+  return out;
+}
+
+}  // namespace
+
+Opening open_node(Trial& trial, std::uint32_t slot, std::int64_t wanted) {
+  const NodeState& node = trial.pool().state.node_at(slot);
+  const TaskClass& task = trial.classes().get(trial.claim().request->roles.front().task_class);
+  if (!node.usable() || static_filter(task, node) != Filter::kFits) return {};
+  std::vector<Id> units;
+  for (const Id id : trial.victims().at(slot)) {
+    if (trial.legal(id) && trial.may_add(id)) units.push_back(id);
+  }
+  return units.size() <= Opening::kSearched ? by_search(trial, slot, units, wanted)
+                                            : by_cost(trial, slot, units);
+}
+
+std::pair<std::size_t, std::size_t> hit_by(const Victims& victims,
+                                           const std::vector<Victims::Id>& units) {
+  std::set<WorkloadId> workloads;
+  std::size_t whole = 0;
+  for (const Victims::Id id : units) {
+    workloads.insert(victims.unit(id).workload);
+    whole += victims.unit(id).whole ? 1 : 0;
+  }
+  return {workloads.size(), whole};
+}
+
+}  // namespace fairlead::sched

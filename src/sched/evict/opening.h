@@ -1,0 +1,33 @@
+// What a node costs: the units of a claim that have to go so that it has room for more of the
+// claimant's tasks.
+//
+// Of up to kSearched legal units every set is looked at that makes room and has no unit too many;
+// of more, units are added by cost and left out again, dearest first.
+// Cost: O(2^kSearched × fit), as a rule much less; O(units²) of more.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sched/evict/trial.h"
+
+namespace fairlead::sched {
+
+struct Opening {
+  static constexpr std::size_t kSearched = 10;
+  std::vector<Victims::Id> units;
+  Int128 cost = 0;
+  std::int32_t gain = 0;  // tasks that fit more than before; 0: none, and no units
+};
+
+// The set of units that is cheapest per place gained, beside what is chosen already, and may go
+// with it; among equals that which hits least. It makes room for one task or, where one unit makes
+// room for several, for as many as are wanted. Tasks are those of the claimant's first role.
+Opening open_node(Trial& trial, std::uint32_t slot, std::int64_t wanted);
+
+// 7.5, 7.5.b: how many workloads the units are of, and how many of them are gangs that go whole.
+std::pair<std::size_t, std::size_t> hit_by(const Victims& victims,
+                                           const std::vector<Victims::Id>& units);
+
+}  // namespace fairlead::sched

@@ -1,0 +1,350 @@
+#include "sched/evict/trial.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sched/place/fit.h"
+
+namespace fairlead::sched {
+namespace {
+
+// Room without bounds on anything but devices: whether it is they that lack.
+std::int32_t slots_by_devices(const TaskClass& task, const NodeRoom& room) {
+  constexpr std::int64_t kPlenty = std::int64_t{1} << 55;  // and yet sums do not overflow
+  NodeRoom wide = room;
+  wide.cpu = kPlenty;
+  wide.memory = kPlenty;
+  for (CellState& cell : wide.cells) cell.free_cpu = cell.total_cpu = kPlenty;
+  for (std::int64_t& amount : wide.extended) amount = kPlenty;
+  if (!task.numa_required) return room_fit(task, wide).slots;
+  TaskClass anywhere = task;  // cores are near everything, and need not be counted out
+  anywhere.numa_required = false;
+  return room_fit(anywhere, wide).slots;
+}
+
+}  // namespace
+
+// What one more task of the claimant lacks on the node, over all its classes.
+ResourceSet Trial::lacking_on(std::uint32_t slot) {
+  auto& [asked, out] = lacking_at_[slot];
+  if (asked == claim_number_) return out;
+  asked = claim_number_;
+  out = {};
+  const NodeState& node = pool_.state.node_at(slot);
+  for (const GangRole& role : claim_->request->roles) {
+    const TaskClass& task = classes_.get(role.task_class);
+    if (pool_.index(role.task_class).empty_slots_at(slot) == 0) continue;
+    const std::int32_t slots = room_fit(task, node.free).slots;
+    if (task.needs_gpu() && slots_by_devices(task, node.free) <= slots) out.add(kGpuResource);
+    if (node.free.cpu < (slots + 1) * task.cpu) out.add(kCpuResource);
+    // Cores may be free, but not where they have to be.
+    if (task.numa_required && task.needs_gpu() && slots_by_devices(task, node.free) > slots)
+      out.add(kCpuResource);
+    if (node.free.memory < (slots + 1) * task.memory) out.add(kMemoryResource);
+    for (const auto& [resource, amount] : task.extended) {
+      if (node.free.extended_free(resource) < (slots + 1) * amount) out.add(resource);
+    }
+  }
+  return out;
+}
+
+// Whether the unit may go for this claim at all. Asked once per unit and claim.
+bool Trial::legal(Id id) {
+  if (rule_ == TakeBack::kReclaim) {
+    auto& [claim, may] = may_lose_[victims_.unit(id).queue];
+    if (claim != claim_number_) {
+      claim = claim_number_;
+      may = claim_->may_lose(victims_.unit(id).queue);
+    }
+    if (!may) return false;
+  }
+  Known& known = known_[id];
+  if (known.claim != claim_number_) {
+    known.claim = claim_number_;
+    known.lacking = {};
+    known.legal = find_out(id, known.lacking);
+  }
+  return known.legal;
+}
+
+bool Trial::find_out(Id id, ResourceSet& lacking) {
+  const VictimUnit& unit = victims_.unit(id);
+  if (unit.gone || unit.workload == claim_->workload || (*untouchable_)(unit)) return false;
+  if (rule_ == TakeBack::kPreempt &&
+      (unit.queue != claim_->queue || unit.priority >= claim_->priority)) {
+    return false;
+  }
+  for (const std::uint32_t slot : unit.slots) {
+    const NodeState& node = pool_.state.node_at(slot);
+    if (node.usable()) lacking.add(lacking_on(slot));
+  }
+  for (const auto& [limited, resources] : claim_->behind_gates) {
+    for (QueueId q = unit.queue; q.valid(); q = queues_.get(q).parent) {
+      if (q == limited) lacking.add(resources);
+    }
+  }
+  bool useful = false;
+  for (std::size_t r = 0; r < unit.amounts.size(); ++r)
+    useful = useful || (unit.amounts[r] > 0 && lacking.has(r));
+  if (!useful) return false;
+  switch (rule_) {
+    case TakeBack::kReclaim:
+      return guard_->reaches(unit.queue, unit.amounts, lacking) &&
+             guard_->keeps(unit.queue, unit.amounts, lacking);
+    case TakeBack::kPreempt:
+      return true;
+    case TakeBack::kConsolidate: {
+      // What a goal ties to other tasks stays where it is.
+      const Shape& shape = shapes_.get(workloads_.get(unit.workload).shape);
+      return shape.topology.empty() &&
+             std::all_of(shape.roles.begin(), shape.roles.end(), [](const RoleSpec& role) {
+               return role.topology.empty() && role.segment_size == 0;
+             });
+    }
+  }
+  return false;
+}
+
+void Trial::begin(TakeBack rule, const Claim& claim, const ShareGuard* guard,
+                  const Untouchable& untouchable) {
+  rule_ = rule;
+  claim_ = &claim;
+  guard_ = guard;
+  untouchable_ = &untouchable;
+  ++claim_number_;
+  steps_left_ = steps_;
+  known_.resize(victims_.units().size());
+  spares_left_ = victims_.spares();
+}
+
+// Whether the unit may go beside what is chosen already.
+bool Trial::may_add(Id id) {
+  const VictimUnit& unit = victims_.unit(id);
+  if (!unit.whole) {
+    if (off_.count(unit.tasks.front()) > 0 ||
+        spares_left_[static_cast<std::size_t>(unit.spare)] < std::ssize(unit.tasks)) {
+      return false;
+    }
+  } else if (std::all_of(unit.tasks.begin(), unit.tasks.end(),
+                         [this](const TaskRef& t) { return off_.count(t) > 0; })) {
+    return false;
+  }
+  return rule_ != TakeBack::kReclaim || keeps_shares(unit, known_[id].lacking);
+}
+
+// 7.1 for the unit beside what is chosen: every queue keeps its share of all that the claimant
+// lacks at any of them, in whatever order they are chosen.
+bool Trial::keeps_shares(const VictimUnit& unit, const ResourceSet& lacking) const {
+  Int128 cost = 0;
+  const ResourceVector amounts = unit.whole ? rest_of(unit, cost) : unit.amounts;
+  ResourceSet with = contested_;
+  with.add(lacking);
+  if (!guard_->keeps(unit.queue, amounts, with)) return false;
+  if (with == contested_) return true;
+  // What is contested only now was taken from others already.
+  queues_.charge(pool_.state.id, unit.queue, amounts, -1, false, 0, now_);
+  const bool others = std::all_of(chosen_.begin(), chosen_.end(), [&](const Chosen& c) {
+    return guard_->keeps(victims_.unit(c.unit).queue, c.amounts, with, ShareGuard::Ledgers::kAfter);
+  });
+  queues_.charge(pool_.state.id, unit.queue, amounts, 1, false, 0, now_);
+  return others;
+}
+
+// What a unit gives beside what is chosen: of a gang whose extras went before, the rest.
+ResourceVector Trial::rest_of(const VictimUnit& unit, Int128& cost) const {
+  ResourceVector amounts = unit.amounts;
+  cost = unit.cost;
+  if (const auto before = chosen_of_.find(unit.workload);
+      unit.whole && before != chosen_of_.end()) {
+    amounts.add(before->second.first, -1);
+    cost -= before->second.second;
+  }
+  return amounts;
+}
+
+void Trial::add(Id id) {
+  const VictimUnit& unit = victims_.unit(id);
+  Chosen chosen{id, {}, {}, 0, contested_};
+  chosen.amounts = rest_of(unit, chosen.cost);
+  contested_.add(known_[id].lacking);
+  if (!unit.whole) {
+    spares_left_[static_cast<std::size_t>(unit.spare)] -=
+        static_cast<std::int32_t>(unit.tasks.size());
+  }
+  const WorkloadRecord& w = workloads_.get(unit.workload);
+  const Shape& shape = shapes_.get(w.shape);
+  for (const TaskRef& t : unit.tasks) {
+    if (!off_.insert(t).second) continue;
+    chosen.tasks.push_back(t);
+    const auto role = static_cast<std::size_t>(t.role);
+    const TaskSlot& slot = w.roles[role].tasks[static_cast<std::size_t>(t.index)];
+    pool_.state.give(slot.placement.node, slot.placement, classes_.get(shape.classes[role]));
+  }
+  queues_.charge(pool_.state.id, unit.queue, chosen.amounts, -1, false, 0, now_);
+  auto& [given, spent] = chosen_of_[unit.workload];
+  given.add(chosen.amounts);
+  spent += chosen.cost;
+  cost_ += chosen.cost;
+  chosen_.push_back(std::move(chosen));
+}
+
+void Trial::remove_last() {
+  const Chosen chosen = std::move(chosen_.back());
+  chosen_.pop_back();
+  const VictimUnit& unit = victims_.unit(chosen.unit);
+  contested_ = chosen.contested_before;
+  if (!unit.whole) {
+    spares_left_[static_cast<std::size_t>(unit.spare)] +=
+        static_cast<std::int32_t>(unit.tasks.size());
+  }
+  const WorkloadRecord& w = workloads_.get(unit.workload);
+  const Shape& shape = shapes_.get(w.shape);
+  for (const TaskRef& t : chosen.tasks) {
+    off_.erase(t);
+    const auto role = static_cast<std::size_t>(t.role);
+    const TaskSlot& slot = w.roles[role].tasks[static_cast<std::size_t>(t.index)];
+    pool_.state.take(slot.placement.node, slot.placement, classes_.get(shape.classes[role]));
+  }
+  queues_.charge(pool_.state.id, unit.queue, chosen.amounts, 1, false, 0, now_);
+  auto& [given, spent] = chosen_of_[unit.workload];
+  given.add(chosen.amounts, -1);
+  spent -= chosen.cost;
+  cost_ -= chosen.cost;
+}
+
+bool Trial::add_all(const std::vector<Id>& units) {
+  const std::size_t mark = size();
+  for (const Id id : units) {
+    if (!may_add(id)) {
+      remove_to(mark);
+      return false;
+    }
+    add(id);
+  }
+  return true;
+}
+
+bool Trial::place(VictimSet& out) {
+  count_step();
+  GangOutcome placed = claim_->place();
+  if (placed.verdict != GangVerdict::kPlaced) return false;
+  VictimSet found;
+  found.tasks = std::move(placed.tasks);
+  const bool whole = rule_ != TakeBack::kConsolidate || (move_all(found) && within_limits(found));
+  claim_->release(found.tasks);
+  if (!whole) return false;
+  for (const Chosen& c : chosen_)
+    found.victims.insert(found.victims.end(), c.tasks.begin(), c.tasks.end());
+  found.contested = contested_;
+  out = std::move(found);
+  return true;
+}
+
+// 5.1 where things are charged by the devices they land on: no limit is passed by the claimant and
+// what was moved that was not passed before. Requires: what moves is off its nodes.
+bool Trial::within_limits(const VictimSet& out) const {
+  std::map<QueueId, std::pair<ResourceVector, ResourceVector>> added;  // before, now
+  const auto note = [&](QueueId leaf, const ResourceVector& amounts, bool now) {
+    for (QueueId q = leaf; q.valid(); q = queues_.get(q).parent)
+      (now ? added[q].second : added[q].first).add(amounts);
+  };
+  for (const Chosen& c : chosen_) note(victims_.unit(c.unit).queue, c.amounts, false);
+  for (const VictimSet::Move& move : out.moves)
+    note(workloads_.get(move.workload).queue, claim_->charge(move.workload, move.tasks), true);
+  note(claim_->queue, claim_->charge(claim_->workload, out.tasks), true);
+  for (const auto& [q, amounts] : added) {
+    const auto& [before, now] = amounts;
+    for (std::size_t r = 0; r < now.size(); ++r) {
+      const std::int64_t limit = queues_.entitlement(pool_.state.id, q, r).limit;
+      if (limit == kUnlimited || now[r] <= before[r]) continue;
+      if (queues_.ledger(pool_.state.id, q).allocated[r] + now[r] > limit) return false;
+    }
+  }
+  return true;
+}
+
+std::pair<std::size_t, std::size_t> Trial::hit() const {
+  std::set<WorkloadId> hit;
+  std::size_t whole = 0;
+  for (const Chosen& c : chosen_) {
+    hit.insert(victims_.unit(c.unit).workload);
+    whole += victims_.unit(c.unit).whole ? 1 : 0;
+  }
+  return {hit.size(), whole};
+}
+
+// Requires: the claimant is placed. Each workload's tasks find another place together, the largest
+// first; then they are taken away again.
+bool Trial::move_all(VictimSet& out) {
+  std::map<WorkloadId, GangRequest> requests;
+  for (const Chosen& c : chosen_) {
+    for (const TaskRef& t : c.tasks) {
+      GangRequest& request = requests[t.workload];
+      auto role = std::find_if(request.roles.begin(), request.roles.end(),
+                               [&](const GangRole& r) { return r.role == t.role; });
+      if (role == request.roles.end()) {
+        GangRole fresh;
+        fresh.role = t.role;
+        fresh.task_class =
+            shapes_.get(workloads_.get(t.workload).shape).classes[static_cast<std::size_t>(t.role)];
+        request.roles.push_back(std::move(fresh));
+        role = std::prev(request.roles.end());
+      }
+      role->indices.push_back(t.index);
+    }
+  }
+  std::vector<std::pair<std::int64_t, WorkloadId>> order;
+  for (auto& [id, request] : requests) {
+    request.range = pool_.state.all();
+    std::int64_t largest = 0;
+    for (GangRole& role : request.roles) {
+      std::sort(role.indices.begin(), role.indices.end());
+      const TaskClass& task = classes_.get(role.task_class);
+      largest = std::max<std::int64_t>(largest, std::int64_t{task.milli} * task.gpu_count);
+    }
+    order.emplace_back(-largest, id);
+  }
+  std::sort(order.begin(), order.end());
+  bool all = true;
+  for (const auto& [size, id] : order) {
+    GangPlacer placer(pool_, std::max<std::int64_t>(steps_left_, 0));
+    GangOutcome outcome = placer.place(requests[id]);
+    if (outcome.verdict != GangVerdict::kPlaced) {
+      all = false;
+      break;
+    }
+    out.moves.push_back({id, std::move(outcome.tasks)});
+  }
+  for (const VictimSet::Move& move : out.moves)
+    GangPlacer::release(pool_, requests[move.workload], move.tasks);
+  return all;
+}
+
+bool Trial::hopeless(const std::vector<Id>& units) {
+  std::fill(spares_left_.begin(), spares_left_.end(), INT32_MAX / 2);
+  const TakeBack asked = std::exchange(rule_, TakeBack::kPreempt);
+  for (const Id id : units) {
+    if (may_add(id)) add(id);
+  }
+  const GangOutcome all = claim_->place();
+  if (all.verdict == GangVerdict::kPlaced) claim_->release(all.tasks);
+  clear();
+  spares_left_ = victims_.spares();
+  rule_ = asked;
+  return all.verdict == GangVerdict::kNoRoom;
+}
+
+void Trial::give_on(std::uint32_t slot, Id id, NodeRoom& room) const {
+  const VictimUnit& unit = victims_.unit(id);
+  const WorkloadRecord& w = workloads_.get(unit.workload);
+  const Shape& shape = shapes_.get(w.shape);
+  for (std::size_t i = 0; i < unit.tasks.size(); ++i) {
+    if (unit.slots[i] != slot || off_.count(unit.tasks[i]) > 0) continue;
+    const auto role = static_cast<std::size_t>(unit.tasks[i].role);
+    const TaskClass& held = classes_.get(shape.classes[role]);
+    room.give(w.roles[role].tasks[static_cast<std::size_t>(unit.tasks[i].index)].placement,
+              held.host_claim(), held.extended);
+  }
+}
+
+}  // namespace fairlead::sched

@@ -1,0 +1,174 @@
+// One trial of rule 7: which units may go for a claim, which are off their nodes, and whether the
+// claimant fits then.
+//
+// A trial works on the nodes and ledgers themselves: units are taken off, the claimant is placed by
+// the same placement as ever, and all is put back. So a claim is never granted what placement would
+// refuse.
+//
+// Invariant: nodes and ledgers are as they were but for the units that are chosen. If a set of
+// units may go, so may each part of it, in any order. Cost: legal() O(tasks + depth) once per unit
+// and claim; add() and remove_last() O(tasks × log nodes
+// + depth); place() that of the placement. Scheduler thread only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sched/evict/share_guard.h"
+#include "sched/evict/victims.h"
+#include "sched/place/gang.h"
+#include "sched/place/placement_pool.h"
+
+namespace fairlead::sched {
+
+enum class TakeBack : std::uint8_t {
+  kReclaim,      // 7.1
+  kPreempt,      // 7.2
+  kConsolidate,  // 7.3
+};
+
+struct Claim {
+  WorkloadId workload;
+  QueueId queue;
+  std::int32_t priority = 0;
+  const GangRequest* request = nullptr;  // what it needs, of which roles
+  // Limits that are reached (5.1): what they keep out may be taken back below them.
+  std::vector<std::pair<QueueId, ResourceSet>> behind_gates;
+  // Whether the queue may lose anything at all to it: false rules out all units of the queue.
+  std::function<bool(QueueId)> may_lose;
+  // Places the claimant if its gates are open, or says why not; and puts it back.
+  std::function<GangOutcome()> place;
+  std::function<void(const std::vector<TaskPlacement>&)> release;
+  // What a workload's queue is charged for tasks where they are placed.
+  std::function<ResourceVector(WorkloadId, const std::vector<TaskPlacement>&)> charge;
+};
+
+// Whether a unit is out of reach for a reason of its own: protected (7.4), or taken already since
+// the last outside event (7.7).
+using Untouchable = std::function<bool(const VictimUnit&)>;
+
+// What goes so that the claimant can start, and where it starts then.
+struct VictimSet {
+  std::vector<TaskRef> victims;      // in the order in which they were chosen
+  std::vector<TaskPlacement> tasks;  // of the claimant
+  struct Move {                      // 7.3: where a victim goes
+    WorkloadId workload;
+    std::vector<TaskPlacement> tasks;
+  };
+  std::vector<Move> moves;
+  ResourceSet contested;  // what the claimant lacked wherever something goes (7.1.a)
+};
+
+class Trial {
+ public:
+  using Id = Victims::Id;
+
+  Trial(PlacementPool& pool, QueueTree& queues, Instant now, const Victims& victims,
+        const WorkloadTable& workloads, const Shapes& shapes, const TaskClasses& classes,
+        std::int64_t steps)
+      : pool_(pool),
+        queues_(queues),
+        now_(now),
+        victims_(victims),
+        workloads_(workloads),
+        shapes_(shapes),
+        classes_(classes),
+        steps_(steps) {}
+
+  // Requires: nothing is chosen. `guard` is asked for kReclaim only; all must outlive the trial.
+  void begin(TakeBack rule, const Claim& claim, const ShareGuard* guard,
+             const Untouchable& untouchable);
+
+  // Whether the unit may go for this claim at all.
+  bool legal(Id id);
+  // Whether it may go beside what is chosen already. Requires: it is legal.
+  bool may_add(Id id);
+  void add(Id id);
+  // Adds all of them, or none: false if they may not all go.
+  bool add_all(const std::vector<Id>& units);
+  void remove_last();
+  // Those that were added since there were `mark`.
+  void remove_to(std::size_t mark) {
+    while (size() > mark) remove_last();
+  }
+  void clear() { remove_to(0); }
+
+  std::size_t size() const { return chosen_.size(); }
+  Id chosen(std::size_t i) const { return chosen_[i].unit; }
+  Int128 cost() const { return cost_; }
+  // 7.5, 7.5.b: how many workloads are hit, and how many of them are gangs that go whole.
+  std::pair<std::size_t, std::size_t> hit() const;
+
+  // Places the claimant, and for 7.3 what is chosen elsewhere. If all find a place, notes it and
+  // what is chosen in `out`; the claimant is put back in any case. Counts a step.
+  bool place(VictimSet& out);
+  void count_step() { --steps_left_; }
+  bool out_of_steps() const { return steps_left_ < 0; }
+
+  // Whether counting proves that the claimant would not fit with all of `units` gone, shares and
+  // minimums or not. Requires: nothing is chosen.
+  bool hopeless(const std::vector<Id>& units);
+
+  // Gives the room what the unit's tasks hold on the slot, those off their nodes already apart.
+  void give_on(std::uint32_t slot, Id id, NodeRoom& room) const;
+
+  const Claim& claim() const { return *claim_; }
+  const PlacementPool& pool() const { return pool_; }
+  PlacementPool& pool() { return pool_; }
+  const Victims& victims() const { return victims_; }
+  const TaskClasses& classes() const { return classes_; }
+
+ private:
+  struct Known {              // of a unit
+    std::uint64_t claim = 0;  // the claim for which this was found out
+    bool legal = false;
+    ResourceSet lacking;  // what the claimant lacks where it runs
+  };
+  struct Chosen {
+    Id unit;
+    std::vector<TaskRef> tasks;  // those that were not chosen before
+    ResourceVector amounts;
+    Int128 cost = 0;
+    ResourceSet contested_before;
+  };
+
+  ResourceSet lacking_on(std::uint32_t slot);
+  bool find_out(Id id, ResourceSet& lacking);
+  bool keeps_shares(const VictimUnit& unit, const ResourceSet& lacking) const;
+  ResourceVector rest_of(const VictimUnit& unit, Int128& cost) const;
+  bool within_limits(const VictimSet& out) const;
+  bool move_all(VictimSet& out);
+
+  PlacementPool& pool_;
+  QueueTree& queues_;
+  Instant now_;
+  const Victims& victims_;
+  const WorkloadTable& workloads_;
+  const Shapes& shapes_;
+  const TaskClasses& classes_;
+  std::int64_t steps_;
+  std::int64_t steps_left_ = 0;
+
+  TakeBack rule_ = TakeBack::kReclaim;
+  const Claim* claim_ = nullptr;
+  const ShareGuard* guard_ = nullptr;
+  const Untouchable* untouchable_ = nullptr;
+
+  std::uint64_t claim_number_ = 0;
+  std::vector<Known> known_;
+  std::unordered_map<std::uint32_t, std::pair<std::uint64_t, ResourceSet>> lacking_at_;  // by slot
+  std::unordered_map<QueueId, std::pair<std::uint64_t, bool>> may_lose_;  // claim and answer
+  std::vector<std::int32_t> spares_left_;
+  std::vector<Chosen> chosen_;
+  std::map<WorkloadId, std::pair<ResourceVector, Int128>> chosen_of_;  // amounts, cost
+  std::set<TaskRef> off_;  // tasks that are taken off their nodes
+  ResourceSet contested_;  // what the claimant lacks wherever something is chosen
+  Int128 cost_ = 0;
+};
+
+}  // namespace fairlead::sched
