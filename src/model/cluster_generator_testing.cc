@@ -284,6 +284,8 @@ class Generator {
     if (chance(3)) w.topology = goal(c);
     if (chance(2)) w.expected_runtime = duration();
     if (chance(2)) w.max_runtime = duration() + hours(200);
+    if (chance(3)) w.grace_period = duration();
+    if (chance(3)) w.staleness_grace_period = chance(2) ? kNeverStale : duration();
     if (chance(3)) w.order_key = rng_.between(-100, 100);
     if (chance(3)) w.user = name();
     if (chance(3)) w.template_name = name();

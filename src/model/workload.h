@@ -92,6 +92,9 @@ struct RoleSpec {
   bool elastic() const { return min < count; }
 };
 
+// 8.3: a gang below its minimum runs on.
+inline constexpr Duration kNeverStale{-1};
+
 struct WorkloadSpec {
   std::string name;
   std::string queue;  // a leaf of the queue tree
@@ -109,6 +112,8 @@ struct WorkloadSpec {
   std::int32_t backoff_limit = 6;
   std::optional<Duration> expected_runtime;
   std::optional<Duration> max_runtime;
+  Duration grace_period = seconds(30);           // 7.8: between notice and the end of a victim
+  Duration staleness_grace_period = minutes(1);  // 8.3; 0: at once; kNeverStale
   std::int64_t order_key = 0;  // site's own order among equals of priority: lower is served first
   std::string user;
   std::string template_name;

@@ -167,6 +167,14 @@ Tree workload_tree(const WorkloadEntry& entry) {
     out.add("expectedRuntime", Tree::string(to_text(*spec.expected_runtime)));
   }
   if (spec.max_runtime) out.add("maxRuntime", Tree::string(to_text(*spec.max_runtime)));
+  const WorkloadSpec usual;
+  if (spec.grace_period != usual.grace_period)
+    out.add("gracePeriod", Tree::string(to_text(spec.grace_period)));
+  if (spec.staleness_grace_period == kNeverStale) {
+    out.add("stalenessGracePeriod", Tree::string("never"));
+  } else if (spec.staleness_grace_period != usual.staleness_grace_period) {
+    out.add("stalenessGracePeriod", Tree::string(to_text(spec.staleness_grace_period)));
+  }
   if (spec.order_key != 0) out.add("orderKey", Tree::number(spec.order_key));
   if (!spec.user.empty()) out.add("user", Tree::string(spec.user));
   if (!spec.template_name.empty()) out.add("template", Tree::string(spec.template_name));

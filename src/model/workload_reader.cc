@@ -168,6 +168,14 @@ WorkloadEntry read_workload(const Value& value, Findings& findings, const Cluste
   read_completions(in, spec, limits);
   spec.expected_runtime = in.duration("expectedRuntime");
   spec.max_runtime = in.duration("maxRuntime");
+  spec.grace_period = in.duration("gracePeriod").value_or(spec.grace_period);
+  if (const Value* stated = in.get("stalenessGracePeriod")) {
+    if (stated->is_scalar() && (stated->text() == "never" || stated->text() == "-1")) {
+      spec.staleness_grace_period = kNeverStale;
+    } else if (const auto period = as_duration(*stated, findings)) {
+      spec.staleness_grace_period = *period;
+    }
+  }
   spec.order_key = in.integer("orderKey", -kMaxAmount, kMaxAmount).value_or(0);
   spec.user = in.name("user").value_or("");
   spec.template_name = in.name("template").value_or("");

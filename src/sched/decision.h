@@ -11,6 +11,7 @@
 
 #include <boost/container/small_vector.hpp>
 
+#include "base/time.h"
 #include "model/units.h"
 #include "sched/ids.h"
 
@@ -58,6 +59,7 @@ enum class StopCause : std::uint8_t {
   kReclaimed,   // 7.1: for a workload of another queue; the task waits again
   kPreempted,   // 7.2: for one of the same queue with higher priority; the task waits again
   kMoved,       // 7.3: it starts again elsewhere in the same decision
+  kStale,       // 8.3: it ran below its minimum for too long; all of it waits again
 };
 
 struct Stopped {
@@ -65,7 +67,11 @@ struct Stopped {
   StopCause cause = StopCause::kShrunk;
   std::vector<std::pair<std::int32_t, std::int32_t>> tasks;  // (role, index)
   WorkloadId claimant;                                       // rule 7: for whom
-  std::string text;                                          // rule 7: why, with the numbers (10.3)
+  std::string text;  // rules 7, 8.3: why, with the numbers (10.3)
+  // 7.8: what a victim gets between its notice and its end. It goes back to its place in the queue,
+  // that of when it was submitted.
+  Duration grace;
+  Instant submitted;
 };
 
 // 8.2: all completions succeeded, or the back-off limit was passed. Also every gang whose tasks

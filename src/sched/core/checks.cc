@@ -224,6 +224,10 @@ Result<void> check_workload(const WorkloadSpec& spec) {
   FAIRLEAD_TRY(check_priority(spec.name, spec.priority));
   FAIRLEAD_TRY(checks.duration("expectedRuntime", spec.expected_runtime));
   FAIRLEAD_TRY(checks.duration("maxRuntime", spec.max_runtime));
+  FAIRLEAD_TRY(checks.duration("gracePeriod", spec.grace_period, Duration{0}));
+  if (spec.staleness_grace_period != kNeverStale) {
+    FAIRLEAD_TRY(checks.duration("stalenessGracePeriod", spec.staleness_grace_period, Duration{0}));
+  }
   FAIRLEAD_TRY(checks.number("completions", spec.completions, 0, kMostTasks));
   FAIRLEAD_TRY(checks.number("parallelism", spec.parallelism, 0, kMostTasks));
   FAIRLEAD_TRY(checks.number("backoffLimit", spec.backoff_limit, 0, INT32_MAX));

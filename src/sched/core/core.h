@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -220,6 +221,9 @@ class Core {
 
   // decide.cc
   void wake();
+  Stopped stop_of(WorkloadId id, StopCause cause) const;
+  void note_staleness(WorkloadId id, bool below);
+  void stop_stale();
   void divide(PoolCore& pool);
   std::int64_t room_margin(PoolCore& pool, RequirementId id);
   enum class Attempt : std::uint8_t { kStarted, kNoRoom, kGateShut };
@@ -344,6 +348,7 @@ class Core {
   std::priority_queue<std::pair<Instant, WorkloadId>, std::vector<std::pair<Instant, WorkloadId>>,
                       std::greater<>>
       backing_off_;
+  std::set<std::pair<Instant, WorkloadId>> stale_;  // 8.3: gangs below their minimum, by when
   std::vector<Decision> decisions_;  // made by apply(), handed out by the next decide()
   std::size_t running_workloads_ = 0;
   std::int64_t next_sequence_ = 0;

@@ -30,6 +30,52 @@ void Core::wake() {
   }
 }
 
+Stopped Core::stop_of(WorkloadId id, StopCause cause) const {
+  const WorkloadRecord& w = workloads_.get(id);
+  Stopped out;
+  out.workload = id;
+  out.cause = cause;
+  out.grace = w.grace_period;
+  out.submitted = w.submitted;
+  return out;
+}
+
+// 8.3
+void Core::note_staleness(WorkloadId id, bool below) {
+  WorkloadRecord& w = workloads_.get(id);
+  if (below == (w.stale_at != kNever) || (below && w.staleness_grace_period == kNeverStale)) return;
+  if (w.stale_at != kNever) stale_.erase({w.stale_at, id});
+  w.stale_at = below ? now_ + w.staleness_grace_period : kNever;
+  if (below) stale_.emplace(w.stale_at, id);
+}
+
+// 8.3: gangs whose time below their minimum is over go whole, and wait again.
+void Core::stop_stale() {
+  while (!stale_.empty() && stale_.begin()->first <= now_) {
+    const WorkloadId id = stale_.begin()->second;
+    const WorkloadRecord& w = workloads_.get(id);
+    const Shape& shape = shapes_.get(w.shape);
+    Stopped stopped = stop_of(id, StopCause::kStale);
+    stopped.text = "ran below its minimum for " + to_text(w.staleness_grace_period) + " (8.3)";
+    for (std::size_t r = 0; r < w.roles.size(); ++r) {
+      const RoleProgress& progress = w.roles[r];
+      if (progress.running + progress.succeeded < shape.roles[r].min) {
+        stopped.text += "; of " + shape.roles[r].name + " " + std::to_string(progress.running) +
+                        " of " + std::to_string(shape.roles[r].min) + " ran";
+      }
+      for (std::size_t i = 0; i < progress.tasks.size(); ++i) {
+        if (progress.tasks[i].state != TaskState::kRunning) continue;
+        stopped.tasks.emplace_back(static_cast<std::int32_t>(r), static_cast<std::int32_t>(i));
+      }
+    }
+    note_staleness(id, false);
+    withdraw_wants(id);
+    stop_all(id);
+    decisions_.push_back(std::move(stopped));
+    after_change(id);
+  }
+}
+
 void Core::divide(PoolCore& pool) {
   if (!pool.share_dirty) return;
   pool.share_dirty = false;
@@ -128,6 +174,7 @@ std::vector<Decision> Core::decide(Instant now) {
   now_ = now;
   starts_known_ = false;
   wake();
+  stop_stale();
   deciding_ = true;
   for (auto& pool : pools_) keep_plans(*pool);
   // What is taken back may leave room for others, and those it was taken from wait again. So may
@@ -156,6 +203,7 @@ std::vector<Decision> Core::decide(Instant now) {
 
 Instant Core::next_wakeup() {
   Instant next = backing_off_.empty() ? kNever : backing_off_.top().first;
+  if (!stale_.empty()) next = std::min(next, stale_.begin()->first);
   for (const auto& pool : pools_)
     next = std::min({next, pool->unprotected_at, pool->put_off_until, next_plan(*pool)});
   if (gates_follow_time_) {

@@ -314,6 +314,8 @@ WorkloadId Core::add_workload(const WorkloadSpec& spec, ShapeId shape) {
   w.sequence = next_sequence_++;
   w.expected_runtime = spec.expected_runtime;
   w.max_runtime = spec.max_runtime;
+  w.grace_period = spec.grace_period;
+  w.staleness_grace_period = spec.staleness_grace_period;
   w.user = spec.user;
   w.template_name = spec.template_name;
   w.roles.resize(spec.roles.size());
@@ -492,7 +494,7 @@ Result<void> Core::on(const WorkloadChanged& e) {
   }
   const ShapeId old = std::exchange(w.shape, shapes_.acquire(spec));
   // 8.1: a lowered count gives back the highest task numbers.
-  Stopped stopped{id, StopCause::kShrunk, {}, {}, {}};
+  Stopped stopped = stop_of(id, StopCause::kShrunk);
   for (std::size_t r = 0; r < spec.roles.size() && !old_shape.independent; ++r) {
     auto& tasks = w.roles[r].tasks;
     for (std::size_t i = tasks.size(); i-- > static_cast<std::size_t>(spec.roles[r].count);) {

@@ -192,8 +192,9 @@ void Core::resettle(NodeId id, const std::vector<std::string>& old_devices) {
     slot.placement.cpus.clear();
     stop_task(ref.workload, ref.role, ref.index, TaskState::kPending);
     node.free = room;
-    decisions_.push_back(
-        Stopped{ref.workload, StopCause::kNodeShrunk, {{ref.role, ref.index}}, {}, {}});
+    Stopped stopped = stop_of(ref.workload, StopCause::kNodeShrunk);
+    stopped.tasks.emplace_back(ref.role, ref.index);
+    decisions_.push_back(std::move(stopped));
     after_change(ref.workload);
   }
 }

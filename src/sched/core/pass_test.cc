@@ -25,6 +25,7 @@ class NaivePass {
   std::vector<Decision> decide(Instant now) {
     core_.now_ = now;
     core_.wake();
+    core_.stop_stale();
     done_.assign(core_.pools_.size(), false);
     const std::vector<PoolId> order = core_.pending_.pool_order(core_.pools_.size());
     for (const bool again : {false, true}) {

@@ -158,6 +158,7 @@ void Core::stop_task(WorkloadId id, std::int32_t role, std::int32_t index, TaskS
   RoleProgress& progress = w.roles[static_cast<std::size_t>(role)];
   --progress.running;
   if (then == TaskState::kSucceeded) ++progress.succeeded;
+  w.lost_some = w.lost_some || then == TaskState::kPending;
   if (then == TaskState::kPending) progress.first_pending = std::min(progress.first_pending, index);
   --w.running;
   count_smallest_unit(w);
@@ -234,6 +235,7 @@ void Core::finish(WorkloadId id, bool succeeded) {
 }
 
 void Core::remove_workload(WorkloadId id) {
+  note_staleness(id, false);
   withdraw_wants(id);
   stop_all(id);
   WorkloadRecord& w = workloads_.get(id);

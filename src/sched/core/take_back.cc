@@ -512,12 +512,11 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
   std::map<WorkloadId, std::int32_t> run_priority;
   std::vector<Stopped> stops;
   for (const WorkloadId v : victims) {
-    stops.push_back({v,
-                     cause_of(rule),
-                     {},
-                     claimant,
-                     eviction_text(pool, rule, workloads_.get(v), workloads_.get(claimant),
-                                   outcome.contested, given[position.at(v)])});
+    Stopped stop = stop_of(v, cause_of(rule));
+    stop.claimant = claimant;
+    stop.text = eviction_text(pool, rule, workloads_.get(v), workloads_.get(claimant),
+                              outcome.contested, given[position.at(v)]);
+    stops.push_back(std::move(stop));
   }
   for (const WorkloadId v : victims) {
     run_priority[v] = workloads_.get(v).run_priority;

@@ -233,6 +233,9 @@ void Core::refresh_wants(WorkloadId id) {
     const std::int32_t n = shape.roles[r].min - progress.running - progress.succeeded;
     if (n > 0) missing.emplace_back(shape.classes[r], n);
   }
+  // 8.3: by a loss; a minimum that a person raises may be waited for.
+  w.lost_some = w.lost_some && w.running > 0 && !missing.empty();
+  note_staleness(id, w.lost_some);
   if (!missing.empty()) {
     add_entry(id, EntryKind::kGang, -1, started ? 1 : 0, started, std::move(missing), minimum_np);
     return;

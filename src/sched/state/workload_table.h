@@ -89,6 +89,10 @@ struct WorkloadRecord {
   std::int32_t run_priority = 0;   // 7.2: with what it had won by aging when it started
   std::optional<Duration> expected_runtime;
   std::optional<Duration> max_runtime;
+  Duration grace_period;
+  Duration staleness_grace_period;
+  bool lost_some = false;    // tasks of its minimum, since it last had it
+  Instant stale_at = kNever;  // 8.3: it runs below its minimum, and is stopped then
   std::string user;
   std::string template_name;
 

@@ -92,6 +92,7 @@ struct DecisionText {
         return text + ": its count was lowered";
       case sched::StopCause::kNodeShrunk:
         return text + ": the node has no longer what it holds";
+      case sched::StopCause::kStale:
       case sched::StopCause::kReclaimed:
       case sched::StopCause::kPreempted:
       case sched::StopCause::kMoved:

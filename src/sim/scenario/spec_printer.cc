@@ -164,6 +164,13 @@ std::string whole_text(const WorkloadSpec& spec, const WorkloadEntry* entry, Ins
   if (spec.backoff_limit != 6) text += fmt::format(" backoff-limit={}", spec.backoff_limit);
   if (spec.expected_runtime) text += setting("expected-runtime", to_text(*spec.expected_runtime));
   if (spec.max_runtime) text += setting("max-runtime", to_text(*spec.max_runtime));
+  const WorkloadSpec usual;
+  if (spec.grace_period != usual.grace_period) text += setting("grace", to_text(spec.grace_period));
+  if (spec.staleness_grace_period == kNeverStale) {
+    text += setting("stale-grace", "never");
+  } else if (spec.staleness_grace_period != usual.staleness_grace_period) {
+    text += setting("stale-grace", to_text(spec.staleness_grace_period));
+  }
   if (spec.order_key != 0) text += fmt::format(" order={}", spec.order_key);
   if (!spec.user.empty()) text += setting("user", spec.user);
   if (!spec.template_name.empty()) text += setting("template", spec.template_name);

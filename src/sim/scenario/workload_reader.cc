@@ -27,7 +27,8 @@ const std::vector<std::pair<std::string, WorkloadKind>> kKinds = {
 const std::vector<std::string> kWorkloadSettings = {
     "queue",       "kind",        "priority",      "pools",
     "completions", "parallelism", "backoff-limit", "expected-runtime",
-    "max-runtime", "order",       "user",          "template"};
+    "max-runtime", "grace",       "stale-grace",   "order",
+    "user",        "template"};
 
 // One task that already runs: "n1", "n1:0+1", or "-" for one that waits.
 struct PlaceOf {
@@ -97,6 +98,12 @@ Result<bool> read_workload_setting(const Cursor& cursor, const Setting& s, const
     FAIRLEAD_ASSIGN(spec.expected_runtime, cursor.placed(s.word, parse_duration(s.value)));
   } else if (s.key == "max-runtime") {
     FAIRLEAD_ASSIGN(spec.max_runtime, cursor.placed(s.word, parse_duration(s.value)));
+  } else if (s.key == "grace") {
+    FAIRLEAD_ASSIGN(spec.grace_period, cursor.placed(s.word, parse_duration(s.value)));
+  } else if (s.key == "stale-grace" && s.value == "never") {
+    spec.staleness_grace_period = kNeverStale;
+  } else if (s.key == "stale-grace") {
+    FAIRLEAD_ASSIGN(spec.staleness_grace_period, cursor.placed(s.word, parse_duration(s.value)));
   } else if (s.key == "order") {
     FAIRLEAD_ASSIGN(spec.order_key,
                     cursor.placed(s.word, parse_count(s.value, -kMaxAmount, kMaxAmount)));
