@@ -62,7 +62,16 @@ struct PoolCore {
   std::uint64_t claims_version = 0;
   std::uint64_t claims_seen = UINT64_MAX;  // when all claims were looked at
   std::vector<BucketId> fresh_claims;      // what came up since
-  std::int64_t takeable_gpu = 0;           // at most, of all losers
+  // GPU that can be taken at most: of all losers; of each queue, of its children together, and of
+  // all roots, as of a claims_version.
+  std::int64_t takeable_gpu = 0;
+  struct Takeable {
+    std::vector<std::int64_t> of_queue;
+    std::vector<std::int64_t> of_children;
+    std::int64_t of_roots = 0;
+    std::uint64_t version = UINT64_MAX;
+  };
+  Takeable takeable;
   Instant unprotected_at = kNever;
   std::uint64_t spared_in = 0;  // outside event after which a claim met what 7.7 spares; 0: none
   // Claims that were put off though they may be served now (7.3.b, 7.6.b), and when they are looked
@@ -264,10 +273,12 @@ class Core {
   void look_again(PoolCore& pool);
   void put_off(PoolCore& pool, BucketId bucket, Instant until);
   bool runs_below(PoolId pool, QueueId queue, std::int64_t priority) const;
-  std::int64_t takeable_gpu(PoolId pool, QueueId queue) const;
+  std::int64_t takeable_gpu(PoolId pool, QueueId queue, std::int64_t of_children) const;
+  void count_takeable(PoolCore& pool);
   bool one_to_one(const PoolCore& pool) const;
-  bool surely_too_little(const PoolCore& pool, QueueId queue, const GangRequest& request) const;
+  bool surely_too_little(PoolCore& pool, QueueId queue, const GangRequest& request);
   std::vector<QueueId> losers(const PoolCore& pool) const;
+  void note_losable(PoolId pool, QueueId queue, std::vector<WorkloadId>& out) const;
   PoolCore::Herd herd(PoolCore& pool, const std::vector<WorkloadId>& ids);
   Taker* taker(PoolCore& pool, TakeBack rule, QueueId queue, const GangRequest& request,
                PoolCore::Herd& own);

@@ -159,13 +159,11 @@ bool Core::one_to_one(const PoolCore& pool) const {
 // GPU that the queue may lose to others at most: what it holds above its share, as far as its tasks
 // are preemptible. Where another resource has a quota too, its tasks may go for that one, and the
 // GPU share need not be compared (7.1.a): then all that is preemptible.
-std::int64_t Core::takeable_gpu(PoolId pool, QueueId queue) const {
+std::int64_t Core::takeable_gpu(PoolId pool, QueueId queue, std::int64_t of_children) const {
   const QueueLedger& ledger = queues_.ledger(pool, queue);
-  std::int64_t below = ledger.allocated[kGpuResource] - ledger.non_preemptible[kGpuResource];
-  if (!queues_.leaf(queue)) {
-    below = 0;
-    for (const QueueId child : queues_.get(queue).children) below += takeable_gpu(pool, child);
-  }
+  const std::int64_t below =
+      queues_.leaf(queue) ? ledger.allocated[kGpuResource] - ledger.non_preemptible[kGpuResource]
+                          : of_children;
   for (std::size_t r = 0; r < ledger.allocated.size(); ++r) {
     if (r != kGpuResource && queues_.entitlement(pool, queue, r).quota != kUnlimited) return below;
   }
@@ -174,10 +172,26 @@ std::int64_t Core::takeable_gpu(PoolId pool, QueueId queue) const {
   return std::max<std::int64_t>(0, std::min(above, below));
 }
 
+// Cost: O(queues), once per state of the ledgers.
+void Core::count_takeable(PoolCore& pool) {
+  PoolCore::Takeable& out = pool.takeable;
+  if (out.version == pool.claims_version) return;
+  out.version = pool.claims_version;
+  out.of_queue.assign(queues_.size(), 0);
+  out.of_children.assign(queues_.size(), 0);
+  out.of_roots = 0;
+  const std::vector<QueueId>& order = queues_.parents_first();
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    const std::size_t q = it->index();
+    out.of_queue[q] = takeable_gpu(pool.state().id, *it, out.of_children[q]);
+    const QueueId parent = queues_.get(*it).parent;
+    (parent.valid() ? out.of_children[parent.index()] : out.of_roots) += out.of_queue[q];
+  }
+}
+
 // 7.6: proves that no legal set of victims of other queues would do: what is free and what they may
-// lose is less GPU than the gang needs. Cost: O(queues).
-bool Core::surely_too_little(const PoolCore& pool, QueueId queue,
-                             const GangRequest& request) const {
+// lose is less GPU than the gang needs. Cost: O(depth).
+bool Core::surely_too_little(PoolCore& pool, QueueId queue, const GangRequest& request) {
   if (!one_to_one(pool)) return false;
   std::int64_t need = 0;
   for (const GangRole& role : request.roles) {
@@ -186,13 +200,13 @@ bool Core::surely_too_little(const PoolCore& pool, QueueId queue,
       continue;
     need += std::ssize(role.indices) * task.milli * task.gpu_count;
   }
-  const PoolId id = pool.state().id;
   std::int64_t most = pool.state().free_milli(pool.state().all());
-  for (QueueId q = queue; q.valid() && most < need; q = queues_.get(q).parent) {
+  if (most >= need) return false;
+  count_takeable(pool);
+  for (QueueId q = queue; q.valid(); q = queues_.get(q).parent) {
     const QueueId parent = queues_.get(q).parent;
-    for (const QueueId other : parent.valid() ? queues_.get(parent).children : queues_.roots()) {
-      if (other != q) most += takeable_gpu(id, other);
-    }
+    most += parent.valid() ? pool.takeable.of_children[parent.index()] : pool.takeable.of_roots;
+    most -= pool.takeable.of_queue[q.index()];
   }
   return most < need;
 }
@@ -219,6 +233,27 @@ std::vector<QueueId> Core::losers(const PoolCore& pool) const {
   return out;
 }
 
+// Workloads of the queue that hold something that it can lose and keep its share. What
+// starts while claims are looked at counts in the next round.
+void Core::note_losable(PoolId pool, QueueId queue, std::vector<WorkloadId>& out) const {
+  const QueueLedger& ledger = queues_.ledger(pool, queue);
+  std::int64_t gpu = 0;  // above its share
+  for (std::size_t r = 0; r < ledger.allocated.size(); ++r) {
+    if (queues_.entitlement(pool, queue, r).quota == kUnlimited) continue;
+    const std::int64_t above = ledger.allocated[r] - ledger.fair_share[r];
+    if (r == kGpuResource) {
+      gpu = above;
+    } else if (above > 0) {
+      gpu = INT64_MAX;  // through this one anything may go
+      break;
+    }
+  }
+  for (const WorkloadId id : ledger.running) {
+    const std::int64_t unit = workloads_.get(id).smallest_unit;
+    if (gpu == INT64_MAX || (unit > 0 && unit <= gpu)) out.push_back(id);
+  }
+}
+
 PoolCore::Herd Core::herd(PoolCore& pool, const std::vector<WorkloadId>& ids) {
   PoolCore::Herd out;
   out.victims = std::make_unique<Victims>(pool.state(), ids, workloads_, shapes_, classes_, now_,
@@ -237,10 +272,7 @@ Taker* Core::taker(PoolCore& pool, TakeBack rule, QueueId queue, const GangReque
     case TakeBack::kReclaim:
       if (!pool.of_losers.taker) {
         std::vector<WorkloadId> ids;
-        for (const QueueId q : pool.losers) {
-          const auto& running = queues_.ledger(id, q).running;
-          ids.insert(ids.end(), running.begin(), running.end());
-        }
+        for (const QueueId q : pool.losers) note_losable(id, q, ids);
         pool.of_losers = herd(pool, ids);
       }
       return pool.of_losers.taker.get();
@@ -302,6 +334,7 @@ Core::Attempt Core::take_back(PoolCore& pool, BucketId bucket_id, WorkloadId id)
     pool.share_dirty = true;
     divide(pool);
     pool.claims_version = version;
+    pool.takeable.version = UINT64_MAX;
     pool.claims_due = due;
     pool.losers = losers(pool);
     pool.of_losers = {};

@@ -12,6 +12,15 @@ namespace {
 
 using Id = Victims::Id;
 
+// A gang that goes whole takes its extras with it.
+bool covered(const Victims& victims, const std::vector<Id>& set, Id id) {
+  const VictimUnit& unit = victims.unit(id);
+  return std::any_of(set.begin(), set.end(), [&](Id other) {
+    const VictimUnit& o = victims.unit(other);
+    return o.workload == unit.workload && (o.whole || unit.whole);
+  });
+}
+
 // Every set of the units. They are in order of cost, so the first that is too dear ends its branch.
 Opening by_search(Trial& trial, std::uint32_t slot, const std::vector<Id>& units,
                   std::int64_t wanted) {
@@ -19,12 +28,6 @@ Opening by_search(Trial& trial, std::uint32_t slot, const std::vector<Id>& units
   const NodeRoom now = trial.pool().state.node_at(slot).free;
   const std::int32_t before = room_fit(task, now).slots;
   const auto unit = [&](Id id) -> const VictimUnit& { return trial.victims().unit(id); };
-  // A gang that goes whole takes its extras with it.
-  const auto covered = [&](const std::vector<Id>& set, Id id) {
-    return std::any_of(set.begin(), set.end(), [&](Id other) {
-      return unit(other).workload == unit(id).workload && (unit(other).whole || unit(id).whole);
-    });
-  };
   Opening best;
   const auto better = [&](const Opening& a) {
     if (best.gain == 0) return true;
@@ -37,15 +40,14 @@ Opening by_search(Trial& trial, std::uint32_t slot, const std::vector<Id>& units
   const std::function<void(std::size_t, const NodeRoom&)> look = [&](std::size_t next,
                                                                      const NodeRoom& room) {
     for (std::size_t i = next; i < units.size(); ++i) {
-      if (best.gain == 1 && open.cost + unit(units[i]).cost > best.cost) return;
-      std::vector<Id> rest;  // no more can be had from here on
-      for (std::size_t j = units.size(); j-- > i;) {
-        if (!covered(rest, units[j])) rest.push_back(units[j]);
-      }
-      NodeRoom widest = room;
-      for (const Id id : rest) trial.give_on(slot, id, widest);
-      if (room_fit(task, widest).slots <= before) return;
-      if (covered(open.units, units[i])) continue;
+      NodeRoom widest = room;  // no more can be had from here on
+      give_all(trial, slot, {units.begin() + static_cast<std::ptrdiff_t>(i), units.end()}, widest);
+      const std::int64_t most =
+          std::min<std::int64_t>(room_fit(task, widest).slots - before, wanted);
+      if (most <= 0) return;
+      const Int128 cost = open.cost + unit(units[i]).cost;
+      if (best.gain > 0 && cost * best.gain > best.cost * most) return;
+      if (covered(trial.victims(), open.units, units[i])) continue;
       NodeRoom wider = room;
       trial.give_on(slot, units[i], wider);
       open.units.push_back(units[i]);
@@ -100,6 +102,17 @@ Opening by_cost(Trial& trial, std::uint32_t slot, const std::vector<Id>& units) 
 }
 
 }  // namespace
+
+void give_all(const Trial& trial, std::uint32_t slot, const std::vector<Id>& units,
+              NodeRoom& room) {
+  std::vector<Id> given;
+  // Dearest first: a gang comes behind its extras.
+  for (auto it = units.rbegin(); it != units.rend(); ++it) {
+    if (covered(trial.victims(), given, *it)) continue;
+    given.push_back(*it);
+    trial.give_on(slot, *it, room);
+  }
+}
 
 Opening open_node(Trial& trial, std::uint32_t slot, std::int64_t wanted) {
   const NodeState& node = trial.pool().state.node_at(slot);

@@ -26,6 +26,11 @@ struct Opening {
 // room for several, for as many as are wanted. Tasks are those of the claimant's first role.
 Opening open_node(Trial& trial, std::uint32_t slot, std::int64_t wanted);
 
+// Gives the room what all the units hold on the slot, each task once. Requires: units are in order
+// of cost.
+void give_all(const Trial& trial, std::uint32_t slot, const std::vector<Victims::Id>& units,
+              NodeRoom& room);
+
 // 7.5, 7.5.b: how many workloads the units are of, and how many of them are gangs that go whole.
 std::pair<std::size_t, std::size_t> hit_by(const Victims& victims,
                                            const std::vector<Victims::Id>& units);

@@ -63,6 +63,37 @@ bool Taker::find_for_one(VictimSet& out) {
   return found;
 }
 
+// Whether a claimant of one class finds fewer places than it has tasks even if all that is legal
+// were gone from every node. Cost: O(nodes with legal units × fit), until there are enough.
+bool Taker::too_few_places() {
+  if (!one_class()) return false;
+  const GangRequest& request = *trial_.claim().request;
+  const TaskClass& task = trial_.classes().get(request.roles.front().task_class);
+  const std::int64_t needed = tasks_of(request);
+  std::int64_t most = trial_.pool().index(request.roles.front().task_class).slots(request.range);
+  std::vector<std::uint32_t> slots;
+  for (const Id id : legal_) {
+    const auto& of_unit = trial_.victims().unit(id).slots;
+    slots.insert(slots.end(), of_unit.begin(), of_unit.end());
+  }
+  std::sort(slots.begin(), slots.end());
+  slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+  for (const std::uint32_t slot : slots) {
+    if (most >= needed) return false;
+    if (slot < request.range.begin || slot >= request.range.end) continue;
+    const NodeState& node = trial_.pool().state.node_at(slot);
+    if (!node.usable() || static_filter(task, node) != Filter::kFits) continue;
+    std::vector<Id> units;
+    for (const Id id : trial_.victims().at(slot)) {
+      if (trial_.legal(id)) units.push_back(id);
+    }
+    NodeRoom widest = node.free;
+    give_all(trial_, slot, units, widest);
+    most += room_fit(task, widest).slots - room_fit(task, node.free).slots;
+  }
+  return most < needed;
+}
+
 // Opens nodes until the claimant fits.
 bool Taker::open_nodes(VictimSet& out) {
   const GangRequest& request = *trial_.claim().request;
@@ -195,7 +226,7 @@ Taker::Outcome Taker::find(TakeBack rule, const Claim& claim, const ShareGuard* 
   collect_legal(kExhaustive + 1);
   if (legal_.empty()) return out;
   if (legal_.size() <= kExhaustive) {
-    if (look_at_all(out.set)) out.answer = Answer::kFound;
+    if (!too_few_places() && look_at_all(out.set)) out.answer = Answer::kFound;
     return out;
   }
   // Behind a limit any unit below it may do, wherever it runs.
@@ -204,6 +235,7 @@ Taker::Outcome Taker::find(TakeBack rule, const Claim& claim, const ShareGuard* 
     return out;
   }
   collect_legal(SIZE_MAX);
+  if (too_few_places()) return out;
   const bool by_node = one_class() && open_nodes(out.set);
   if (!by_node) trial_.clear();
   if (by_node || add_by_cost(out.set)) {

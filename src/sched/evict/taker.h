@@ -20,7 +20,8 @@
 // to kMostLeftOut units are chosen, none of them can be left out; of more, no half that was tried.
 //
 // "No" is proved if every legal set was looked at, or if counting shows that the claimant would not
-// fit with all that may legally go removed; otherwise the answer says that the search ran out.
+// fit with all that may legally go removed, which is asked first of claimants of one class;
+// otherwise the answer says that the search ran out.
 //
 // Cost: O(units) per claim to know what is legal, + O(log nodes) per node opened, + the placement,
 // up to 2^kExhaustive of them for few units.
@@ -59,6 +60,7 @@ class Taker {
   bool one_class() const;
   bool choose(const std::vector<Id>& units);
   bool find_for_one(VictimSet& out);
+  bool too_few_places();
   bool open_nodes(VictimSet& out);
   bool add_by_cost(VictimSet& out);
   bool look_at_all(VictimSet& out);
