@@ -34,11 +34,15 @@ struct StopAt {
   std::optional<Instant> at;
   std::optional<Duration> after;  // since the first record
 
+  // The time that was asked for; nullopt if it was a record, or nothing.
+  std::optional<Instant> time(Instant start) const {
+    return after ? std::optional(start + *after) : at;
+  }
   bool before(const sim::LogRecord& next, const sim::Replayer& replayer) const {
     if (record) return replayer.counts().records >= *record;
-    if (at) return next.at > *at;
     const Instant start = replayer.counts().records == 0 ? next.at : replayer.start();
-    return after && next.at > start + *after;
+    const std::optional<Instant> until = time(start);
+    return until && next.at > *until;
   }
 };
 
@@ -85,7 +89,12 @@ Result<ReplayReport> play(const ReplayArguments& in, const StopAt& stop, sim::Re
   while (true) {
     FAIRLEAD_ASSIGN(const sim::LogRecord* next, replayer.peek());
     report.ended = next == nullptr;
-    if (next == nullptr || stop.before(*next, replayer)) return report;
+    report.at = replayer.now();
+    if (next == nullptr) return report;
+    if (stop.before(*next, replayer)) {
+      report.at = std::max(report.at, stop.time(replayer.start()).value_or(report.at));
+      return report;
+    }
     FAIRLEAD_ASSIGN(const auto record, replayer.step());
     if (!record) return report;
     if (!wanted(*record, in.show)) continue;

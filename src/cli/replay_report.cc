@@ -27,7 +27,7 @@ struct Waiting {
 };
 
 // Of those that nothing runs of, by submit order; `total` counts all.
-std::vector<Waiting> waiting_of(const sim::Replayer& replayer, std::size_t most,
+std::vector<Waiting> waiting_of(const sim::Replayer& replayer, Instant at, std::size_t most,
                                 std::map<std::string, std::int64_t>& by_queue, std::size_t& total) {
   std::vector<Waiting> out;
   const sched::Scheduler& core = replayer.core();
@@ -37,7 +37,7 @@ std::vector<Waiting> waiting_of(const sim::Replayer& replayer, std::size_t most,
     ++total;
     ++by_queue[view->queue];
     if (out.size() == most) continue;
-    Waiting one{name, view->queue, replayer.now() - view->submitted, {}};
+    Waiting one{name, view->queue, at - view->submitted, {}};
     if (auto why = core.explain(name)) one.reasons = std::move(why->reasons);
     out.push_back(std::move(one));
   }
@@ -73,7 +73,7 @@ void each_queue(const sched::Scheduler& core, Visit visit) {
 }
 
 std::string stop_text(const ReplayReport& report, const sim::Replayer& replayer) {
-  return sim::instant_text(replayer.now(), replayer.start()) + ", record " +
+  return sim::instant_text(report.at, replayer.start()) + ", record " +
          std::to_string(replayer.counts().records) + (report.ended ? ", the last" : "");
 }
 
@@ -91,10 +91,10 @@ std::string difference_text(const sim::Difference& d, Instant start) {
   return out;
 }
 
-std::string state_text(const sim::Replayer& replayer) {
+std::string state_text(const sim::Replayer& replayer, Instant at) {
   std::map<std::string, std::int64_t> by_queue;
   std::size_t total = 0;
-  const auto waiting = waiting_of(replayer, kMostWaitingInTable, by_queue, total);
+  const auto waiting = waiting_of(replayer, at, kMostWaitingInTable, by_queue, total);
   Table queues;
   queues.column("QUEUE");
   queues.column("POOL");
@@ -225,7 +225,8 @@ std::string replay_text(const ReplayReport& report, const sim::Replayer& replaye
                     count(n.starts, "start") + ", " + count(n.stops, "stop") + ", " +
                     count(n.finishes, "end") + "\n";
   if (const auto& d = replayer.difference()) return out + difference_text(*d, replayer.start());
-  out += "all as recorded, up to " + stop_text(report, replayer) + "\n" + state_text(replayer);
+  out += "all as recorded, up to " + stop_text(report, replayer) + "\n" +
+         state_text(replayer, report.at);
   if (report.why.empty()) return out;
   out += "\n";
   const auto lines = why_lines(report.why, replayer.core());
@@ -248,8 +249,7 @@ std::string replay_json_text(const ReplayReport& report, const sim::Replayer& re
   root.add("starts", Tree::number(n.starts));
   root.add("stops", Tree::number(n.stops));
   root.add("ends", Tree::number(n.finishes));
-  root.add("stoppedAtSeconds",
-           Tree::number(decimal_text((replayer.now() - replayer.start()).ms, 3)));
+  root.add("stoppedAtSeconds", Tree::number(decimal_text((report.at - replayer.start()).ms, 3)));
   root.add("ended", Tree::boolean(report.ended));
   if (const auto& torn = replayer.torn()) {
     Tree& map = root.add("torn", Tree::map());
@@ -266,7 +266,7 @@ std::string replay_json_text(const ReplayReport& report, const sim::Replayer& re
   root.add("difference", Tree::null());
   std::map<std::string, std::int64_t> by_queue;
   std::size_t total = 0;
-  const auto waiting = waiting_of(replayer, kMostWaitingInJson, by_queue, total);
+  const auto waiting = waiting_of(replayer, report.at, kMostWaitingInJson, by_queue, total);
   root.add("queues", queues_tree(replayer, by_queue));
   root.add("waitingTotal", Tree::number(static_cast<std::int64_t>(total)));
   root.add("waiting", waiting_tree(waiting));

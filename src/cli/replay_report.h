@@ -11,7 +11,8 @@ namespace fairlead::cli {
 
 struct ReplayReport {
   std::string file;
-  bool ended = false;              // nothing is left of the log
+  Instant at;                      // where the log was left
+  bool ended = false;              // nothing is left of it
   std::vector<std::string> shown;  // lines that --show asked for, if they were not printed already
   std::string why;                 // workload of --why; empty: none
 };

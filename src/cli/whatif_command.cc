@@ -148,8 +148,8 @@ sim::KeyValues settings_of(const WhatIfArguments& in) {
   return out;
 }
 
-void warn(const sim::History& history, const sim::Comparison& comparison, const std::string& log,
-          CliContext& context) {
+void warn(const sim::History& history, const sim::WhatIfComparison& comparison,
+          const std::string& log, CliContext& context) {
   std::vector<Error> warnings;
   if (history.torn) {
     warnings.push_back(Error{ErrorCode::kIo,
@@ -199,7 +199,7 @@ int whatif(const WhatIfArguments& in, CliContext& context) {
   if (!before) return report(context, before.error());
   const auto after = sim::run_history(*history, &*change);
   if (!after) return report(context, after.error());
-  const sim::Comparison comparison = sim::compare(*history, *before, *after);
+  const sim::WhatIfComparison comparison = sim::compare(*history, *before, *after);
   warn(*history, comparison, in.log, context);
   const sim::KeyValues settings = settings_of(in);
   if (!in.html.empty() &&
@@ -254,7 +254,7 @@ void add_whatif_command(CLI::App& app, CliContext& context) {
   command
       ->add_option("--at", options->at,
                    "When the change takes place: 2h after the first record, or a date (default "
-                   "before the first decision)")
+                   "before the first workload)")
       ->type_name("TIME");
   add_changes(*command, *options);
   add_format_option(*command, options->format, {OutputFormat::kTable, OutputFormat::kJson});

@@ -98,7 +98,7 @@ Json moved_json(const std::vector<sim::Moved>& list) {
 
 }  // namespace
 
-std::string whatif_table(const sim::Comparison& c) {
+std::string whatif_table(const sim::WhatIfComparison& c) {
   std::string out = "log of " + duration_words(c.length_seconds) + ", changed after " +
                     duration_words(c.changed_at_seconds) + "\n";
   out += "GPU time used: " +
@@ -127,7 +127,7 @@ std::string whatif_table(const sim::Comparison& c) {
          moved_table("LOSES MOST", c.lost);
 }
 
-std::string whatif_json(const sim::KeyValues& settings, const sim::Comparison& c) {
+std::string whatif_json(const sim::KeyValues& settings, const sim::WhatIfComparison& c) {
   Json out;
   Json& set = out["settings"] = Json::object();
   for (const auto& [key, value] : settings) set[key] = value;

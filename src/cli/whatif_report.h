@@ -8,7 +8,7 @@
 
 namespace fairlead::cli {
 
-std::string whatif_table(const sim::Comparison& comparison);
-std::string whatif_json(const sim::KeyValues& settings, const sim::Comparison& comparison);
+std::string whatif_table(const sim::WhatIfComparison& comparison);
+std::string whatif_json(const sim::KeyValues& settings, const sim::WhatIfComparison& comparison);
 
 }  // namespace fairlead::cli

@@ -38,6 +38,14 @@ const char* flag_of(EntitlementPart part) {
   return "";
 }
 
+Result<std::int64_t> node_count(std::string_view text, const std::string& flag) {
+  auto count = parse_count(text, 1, kMostNodes);
+  if (count) return count;
+  Error error = std::move(count).error();
+  error.field = flag;
+  return fail(std::move(error));
+}
+
 bool digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
@@ -109,7 +117,7 @@ Result<AddNodes> parse_added_nodes(std::string_view text) {
   add.like = std::string(text);
   const std::size_t x = text.find('x');
   if (x != std::string_view::npos && digits(text.substr(0, x))) {
-    FAIRLEAD_ASSIGN(add.count, parse_count(text.substr(0, x), 1, kMostNodes));
+    FAIRLEAD_ASSIGN(add.count, node_count(text.substr(0, x), "--add-nodes"));
     add.like = std::string(text.substr(x + 1));
   }
   if (!add.like.empty()) return add;
@@ -123,7 +131,7 @@ Result<AddNodes> parse_added_nodes(std::string_view text) {
 Result<RemoveNodes> parse_removed_nodes(std::string_view text) {
   RemoveNodes remove;
   if (digits(text)) {
-    FAIRLEAD_ASSIGN(remove.count, parse_count(text, 1, kMostNodes));
+    FAIRLEAD_ASSIGN(remove.count, node_count(text, "--remove-nodes"));
     return remove;
   }
   remove.names = split_list(text);
@@ -171,6 +179,7 @@ Result<SetEntitlement> parse_entitlement(EntitlementPart part, std::string_view 
   } else {
     const auto amount = parse_amount(set.resource, rest);
     if (!amount) return refuse(amount.error().message);
+    if (*amount < 0) return refuse("is below 0; no bound is \"unlimited\"");
     set.amount = *amount;
   }
   return set;

@@ -38,7 +38,7 @@ struct SetEntitlement {
 };
 
 struct Change {
-  std::optional<Instant> at;  // unset: before the first decision
+  std::optional<Instant> at;  // unset: before the first submission or decision
   std::vector<AddNodes> added;
   std::vector<RemoveNodes> removed;
   std::vector<SetEntitlement> entitlements;

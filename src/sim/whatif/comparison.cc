@@ -84,8 +84,9 @@ void keep_best(std::vector<Moved>& list, bool gains) {
 
 }  // namespace
 
-Comparison compare(const History& history, const RunOutcome& before, const RunOutcome& after) {
-  Comparison out;
+WhatIfComparison compare(const History& history, const RunOutcome& before,
+                         const RunOutcome& after) {
+  WhatIfComparison out;
   out.length_seconds = seconds_of(history.end - history.start);
   out.changed_at_seconds = seconds_of(after.changed_at - history.start);
   std::map<LifeName, const Fate*> was;

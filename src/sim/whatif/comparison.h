@@ -54,7 +54,7 @@ struct AddedWorkload {
   double wait_seconds = 0;  // to its first start, or to the end of the log
 };
 
-struct Comparison {
+struct WhatIfComparison {
   double length_seconds = 0;      // of the log
   double changed_at_seconds = 0;  // since its start
   GroupRow all;
@@ -73,6 +73,6 @@ struct Comparison {
   std::int64_t not_as_recorded = 0;
 };
 
-Comparison compare(const History& history, const RunOutcome& before, const RunOutcome& after);
+WhatIfComparison compare(const History& history, const RunOutcome& before, const RunOutcome& after);
 
 }  // namespace fairlead::sim

@@ -9,7 +9,7 @@ namespace fairlead::sim {
 namespace {
 
 // Hours of short logs, days of long ones.
-Series series_of(const Comparison& c, const std::vector<UseBucket>& buckets,
+Series series_of(const WhatIfComparison& c, const std::vector<UseBucket>& buckets,
                  double UseBucket::* field, double per_unit, std::string label, std::string colour,
                  Mark mark) {
   Series series;
@@ -28,7 +28,7 @@ Series series_of(const Comparison& c, const std::vector<UseBucket>& buckets,
   return series;
 }
 
-void use_section(Page& page, const Comparison& c) {
+void use_section(Page& page, const WhatIfComparison& c) {
   const bool days = c.length_seconds > 5 * 86'400;
   const double per_unit = days ? 86'400 : 3'600;
   page.section("GPUs in use", "Devices held by running workloads, without and with the change.");
@@ -71,7 +71,7 @@ std::vector<std::string> cells_of(const GroupRow& row) {
           arrow(fixed(row.before.gpu_hours, 1), fixed(row.after.gpu_hours, 1))};
 }
 
-void queues_section(Page& page, const Comparison& c) {
+void queues_section(Page& page, const WhatIfComparison& c) {
   page.section("For whom",
                "Workloads by when they first started, and how long they waited for it; "
                "those that had not started by the end of the log count in neither wait.");
@@ -109,7 +109,8 @@ void moved_section(Page& page, const char* heading, const char* text,
 
 }  // namespace
 
-std::string whatif_page(const std::string& title, const KeyValues& settings, const Comparison& c) {
+std::string whatif_page(const std::string& title, const KeyValues& settings,
+                        const WhatIfComparison& c) {
   Page page(
       title,
       fmt::format("{} workloads in {} of recorded time, played again by the production "

@@ -9,6 +9,6 @@
 namespace fairlead::sim {
 
 std::string whatif_page(const std::string& title, const KeyValues& settings,
-                        const Comparison& comparison);
+                        const WhatIfComparison& comparison);
 
 }  // namespace fairlead::sim

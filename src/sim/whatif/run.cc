@@ -92,11 +92,14 @@ class Runner {
 
  private:
   // The change comes before the first decision at its time, or alone where the log has none then.
+  // Without a time it comes before the first submission, if that is earlier than any decision.
   Result<void> find_place() {
     const auto& items = history_.items;
     const auto decides = [](const HistoryItem& item) { return !item.event; };
     if (!change_->at) {
-      const auto first = std::find_if(items.begin(), items.end(), decides);
+      const auto first = std::find_if(items.begin(), items.end(), [&](const HistoryItem& item) {
+        return decides(item) || std::holds_alternative<sched::WorkloadSubmitted>(*item.event);
+      });
       place_ = static_cast<std::size_t>(first - items.begin());
       change_at_ = first == items.end() ? history_.end : first->at;
       return {};
