@@ -1,5 +1,5 @@
-// What a log keeps of random histories: told to a new core it comes out byte for byte, and it can be
-// played again with a change.
+// What a log keeps of random histories: told to a new core it comes out byte for byte, and it can
+// be played again with a change.
 #include <cmath>
 #include <sstream>
 #include <utility>
@@ -58,8 +58,8 @@ TEST(Recording, RandomHistoriesWithTakingBackComeOutByteForByte) {
   for_all(0, 200, &replays<true>, true);
 }
 
-// Any change of any history can be played; each GPU second is some workload's, and none is used that
-// there is not.
+// Any change of any history can be played; each GPU second is some workload's, and none is used
+// that there is not.
 TEST(WhatIf, OfRandomHistoriesKeepsItsBooks) {
   for_all(
       0, 150,
@@ -72,13 +72,15 @@ TEST(WhatIf, OfRandomHistoriesKeepsItsBooks) {
         change.at = history->start + Duration{(history->end - history->start).ms / 2};
         if (!nodes.empty() && nodes.size() % 2 == 0) change.added.push_back({nodes.back(), 2});
         change.preempt = nodes.size() % 3 != 0;
-        for (const sim::Change* one : {static_cast<const sim::Change*>(nullptr), &std::as_const(change)}) {
+        for (const sim::Change* one :
+             {static_cast<const sim::Change*>(nullptr), &std::as_const(change)}) {
           const auto outcome = sim::run_history(*history, one);
           // A node that joins in the second half is not there yet.
           if (!outcome && outcome.error().code == ErrorCode::kNotFound) continue;
           if (!outcome) return outcome.error().text();
           double used = 0;
-          for (const sim::Fate& fate : outcome->fates) used += static_cast<double>(fate.gpu_milli_ms);
+          for (const sim::Fate& fate : outcome->fates)
+            used += static_cast<double>(fate.gpu_milli_ms);
           if (std::abs(used / kMilli - outcome->used_gpu_ms) > 1) {
             return "workloads used " + std::to_string(used / kMilli) + " GPU ms, all together " +
                    std::to_string(outcome->used_gpu_ms);
