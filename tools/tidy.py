@@ -28,6 +28,7 @@ TEST_FILES = r"_test\.cc$|_testing\.h$|/testing/|^tests/"
 HEADERS = {
     "fmt/": r"",
     "boost/container/": r"",
+    "boost/crc.hpp": r"\.cc$",
     "boost/intrusive/": r"",
     "boost/multiprecision/": r"\.cc$",
     "boost/unordered/": r"",

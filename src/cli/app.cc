@@ -20,8 +20,8 @@ namespace {
 
 // In the order in which --help lists them.
 constexpr auto kCommands = {
-    &add_validate_command, &add_scenario_command, &add_share_command,
-    &add_schema_command,   &add_simulate_command, &add_completion_command,
+    &add_validate_command, &add_scenario_command, &add_replay_command,   &add_whatif_command,
+    &add_share_command,    &add_schema_command,   &add_simulate_command, &add_completion_command,
 };
 
 // The innermost command that was named.

@@ -7,8 +7,10 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/log_file.h"
 #include "cli/output.h"
 #include "cli/scenario_report.h"
+#include "cli/simulate_options.h"
 #include "model/document.h"
 #include "sim/scenario/document.h"
 #include "sim/scenario/printer.h"
@@ -23,6 +25,7 @@ struct RunArguments {
   std::vector<std::string> files;
   OutputFormat format = OutputFormat::kTable;
   bool trace = false;
+  std::string record;  // file for the log of the only scenario
 };
 
 // A folder stands for the scenario files in it, by name. Error: kIo if it has none or cannot be
@@ -71,19 +74,37 @@ int run_files(const RunArguments& arguments, CliContext& context) {
   std::vector<sim::RunReport> reports;
   const auto files = expanded(arguments.files);
   if (!files) return report(context, files.error());
+  LogFile log;
+  if (!arguments.record.empty()) {
+    if (files->size() != 1) {
+      return report(context,
+                    Error{ErrorCode::kInvalidArgument,
+                          "a log is of one scenario, here are " + std::to_string(files->size()),
+                          {},
+                          "--record",
+                          "name one file"});
+    }
+    if (!check_outputs(context, {{"--record", arguments.record}}, *files)) {
+      return context.exit_status;
+    }
+    if (const auto opened = log.open(arguments.record); !opened) {
+      return report(context, opened.error());
+    }
+  }
   for (const std::string& file : *files) {
     const auto scenario = read(file);
     if (!scenario) {
       status = std::max(status, report_invalid(context, scenario.error()));
       continue;
     }
-    Result<sim::RunReport> played = sim::run_scenario(*scenario, {arguments.trace});
+    Result<sim::RunReport> played = sim::run_scenario(*scenario, {arguments.trace, log.recorder()});
     if (!played) {
       Error error = std::move(played).error();
       error.where = document_name(file);
       status = std::max(status, report(context, error));
       continue;
     }
+    if (const auto kept = log.commit(); !kept) return report(context, kept.error());
     if (!played->passed()) status = std::max(status, kExitFailed);
     reports.push_back(std::move(*played));
     if (arguments.format == OutputFormat::kTable) context.out << scenario_text(reports.back());
@@ -124,10 +145,14 @@ void add_run(CLI::App& scenario, CliContext& context) {
       ->required()
       ->type_name("");
   run->add_flag("--trace", arguments->trace, "Print each event and each decision with its time");
+  run->add_option("--record", arguments->record,
+                  "Also write a log of all events and decisions, for replay and whatif")
+      ->type_name("FILE");
   add_format_option(*run, arguments->format, {OutputFormat::kTable, OutputFormat::kJson});
   constexpr Example kExamples[] = {
       {"play one file", "fairlead scenario run gang.scn"},
       {"see what the scheduler decides", "fairlead scenario run --trace gang.scn"},
+      {"keep what happened, to replay it", "fairlead scenario run gang.scn --record gang.log"},
       {"play all files of a folder, as objects", "fairlead scenario run -o json tests/scenarios"},
   };
   run->footer(examples(kExamples));

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/log_file.h"
 #include "cli/simulate_command.h"
 #include "cli/simulate_options.h"
 #include "cli/simulate_report.h"
@@ -34,6 +35,7 @@ struct TraceOptions {
   std::string output;
   std::string html;
   std::string records;
+  std::string record_log;
   std::string write;  // demo only: folder for its two files
 };
 
@@ -99,18 +101,28 @@ Settings settings_of(const TraceOptions& in) {
 int replay_and_report(const TraceOptions& in, const ClusterSpec& cluster,
                       const std::vector<sim::TraceJob>& jobs, const std::string& title,
                       CliContext& context) {
-  if (!check_outputs(
-          context, {{"--output", in.output, true}, {"--html", in.html}, {"--records", in.records}},
-          {in.file, in.cluster})) {
+  if (!check_outputs(context,
+                     {{"--output", in.output, true},
+                      {"--html", in.html},
+                      {"--records", in.records},
+                      {"--record-log", in.record_log}},
+                     {in.file, in.cluster})) {
     return context.exit_status;
   }
-  const auto options = replay_options(in, cluster, jobs);
+  auto options = replay_options(in, cluster, jobs);
   if (!options) return report(context, options.error());
+  LogFile log;
+  if (!in.record_log.empty()) {
+    if (const auto opened = log.open(in.record_log); !opened)
+      return report(context, opened.error());
+    options->recorder = log.recorder();
+  }
   const auto result = [&] {
     ProgressBar bar(context, "replay " + in.policy);
     return sim::replay(cluster, jobs, *options, bar.part(0, 1));
   }();
   if (!result) return report(context, result.error());
+  if (const auto kept = log.commit(); !kept) return report(context, kept.error());
   const sim::Summary summary = sim::summarise(*result);
   const Settings settings = settings_of(in);
   if (!in.html.empty() &&
@@ -196,6 +208,10 @@ void add_replay_options(CLI::App& command, TraceOptions& options) {
   add_output_option(command, options.output);
   command.add_option("--html", options.html, "Also write a page with charts")->type_name("FILE");
   command.add_option("--records", options.records, "Also write one line per job")
+      ->type_name("FILE");
+  command
+      .add_option("--record-log", options.record_log,
+                  "Also write a log of all events and decisions, for replay and whatif")
       ->type_name("FILE");
 }
 

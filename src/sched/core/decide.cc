@@ -148,7 +148,7 @@ bool Core::claim_all() {
     pool.claims_due = false;
     pool.losers = losers(pool);
     pool.takeable_gpu = 0;
-    for (const QueueId q : pool.losers) pool.takeable_gpu += takeable_gpu(id, q);
+    for (const QueueId q : pool.losers) pool.takeable_gpu += takeable_gpu(id, q, 0);
     ++pool.turn;
     // What was in vain before stays so while nothing changed that could serve it.
     const std::uint64_t version = pool.claims_version;

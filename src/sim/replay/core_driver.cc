@@ -29,13 +29,13 @@ void add_hold(std::vector<Hold>& holds, std::size_t node, const sched::TaskPlace
 
 Result<CoreDriver> CoreDriver::create(const ClusterSpec& cluster,
                                       const sched::SchedulerOptions& options,
-                                      const JobNumbers& numbers) {
-  FAIRLEAD_ASSIGN(sched::Scheduler core, sched::Scheduler::create(options));
-  CoreDriver driver(std::move(core), numbers);
+                                      const JobNumbers& numbers, Recorder* recorder) {
+  FAIRLEAD_ASSIGN(sched::Scheduler core, create_recorded(options, recorder));
+  CoreDriver driver(std::move(core), numbers, recorder);
   ClusterSpec empty = cluster;
   empty.workloads.clear();
   for (const auto& [at, event] : sched::events_of(empty)) {
-    FAIRLEAD_TRY(driver.core_.apply(Instant{}, event));
+    FAIRLEAD_TRY(apply_recorded(driver.core_, recorder, Instant{}, event));
   }
   std::unordered_map<std::string, std::size_t> positions;
   for (std::size_t i = 0; i < cluster.nodes.size(); ++i) positions[cluster.nodes[i].name] = i;
@@ -46,11 +46,15 @@ Result<CoreDriver> CoreDriver::create(const ClusterSpec& cluster,
 }
 
 Result<void> CoreDriver::tell(Instant now, const sched::Event& event) {
-  return clock_.time([&] { return core_.apply(now, event); });
+  if (recorder_ != nullptr) recorder_->tells(now, event);
+  Result<void> told = clock_.time([&] { return core_.apply(now, event); });
+  if (recorder_ != nullptr && !told) recorder_->refused(now, told.error());
+  return told;
 }
 
 std::vector<CoreDriver::Start> CoreDriver::decide(Instant now) {
   const std::vector<sched::Decision> decisions = clock_.time([&] { return core_.decide(now); });
+  if (recorder_ != nullptr) recorder_->decided(now, decisions, core_);
   std::vector<Start> starts;
   for (const sched::Decision& decision : decisions) {
     const auto* started = std::get_if<sched::Started>(&decision);

@@ -10,6 +10,7 @@
 #include "model/cluster.h"
 #include "sched/scheduler.h"
 #include "sim/cluster/core_clock.h"
+#include "sim/log/recorder.h"
 #include "sim/replay/running_job.h"
 
 namespace fairlead::sim {
@@ -20,10 +21,10 @@ using JobNumbers = std::unordered_map<std::string, std::uint32_t>;
 class CoreDriver {
  public:
   // A core that knows the cluster, without the workloads its document may state. `numbers` must
-  // outlive the driver.
+  // outlive the driver, and so must a recorder that watches it.
   static Result<CoreDriver> create(const ClusterSpec& cluster,
                                    const sched::SchedulerOptions& options,
-                                   const JobNumbers& numbers);
+                                   const JobNumbers& numbers, Recorder* recorder = nullptr);
 
   Result<void> tell(Instant now, const sched::Event& event);
 
@@ -37,11 +38,12 @@ class CoreDriver {
   double core_seconds() const { return clock_.seconds(); }
 
  private:
-  CoreDriver(sched::Scheduler core, const JobNumbers& numbers)
-      : core_(std::move(core)), numbers_(&numbers) {}
+  CoreDriver(sched::Scheduler core, const JobNumbers& numbers, Recorder* recorder)
+      : core_(std::move(core)), numbers_(&numbers), recorder_(recorder) {}
 
   sched::Scheduler core_;
   const JobNumbers* numbers_;
+  Recorder* recorder_;
   std::vector<std::size_t> node_position_;  // by the core's node id
   CoreClock clock_;
 };

@@ -63,7 +63,7 @@ Result<ReplayEngine> ReplayEngine::create(const ClusterSpec& cluster,
   core.seed = options.seed;
   // The policy alone says who stops: jobs of a trace know no rule 7.
   core.reclaim = core.preempt = core.consolidate = false;
-  FAIRLEAD_ASSIGN(CoreDriver real, CoreDriver::create(full, core, *numbers));
+  FAIRLEAD_ASSIGN(CoreDriver real, CoreDriver::create(full, core, *numbers, options.recorder));
   std::optional<CoreDriver> shadow;
   if (options.policy.preemptive()) {
     FAIRLEAD_ASSIGN(shadow, CoreDriver::create(full, core, *numbers));

@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "model/cluster.h"
 #include "sim/cluster/progress.h"
+#include "sim/log/recorder.h"
 #include "sim/replay/faults.h"
 #include "sim/replay/policy.h"
 #include "sim/replay/result.h"
@@ -33,6 +34,7 @@ struct ReplayOptions {
   Duration checkpoint_every = minutes(30);  // work since the last one is done again after a fault
   std::vector<Fault> faults;
   std::int64_t refused_starts_milli = 0;  // of 1000 starts, how many fail outside (rule 4.3)
+  Recorder* recorder = nullptr;           // watches the core that decides; must outlive the replay
 };
 
 // `jobs` sorted by submit time. Projects that the cluster has no queue for get one at the top level

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/log/decision_codec.h"
+
 namespace fairlead::sim {
 namespace {
 
@@ -63,15 +65,33 @@ struct EventText {
   std::string operator()(const sched::TimePassed&) const { return "time passed"; }
 };
 
+std::string_view cause_text(sched::StopCause cause) {
+  switch (cause) {
+    case sched::StopCause::kShrunk:
+      return "shrunk";
+    case sched::StopCause::kNodeShrunk:
+      return "its node shrank";
+    case sched::StopCause::kReclaimed:
+      return "reclaimed";
+    case sched::StopCause::kPreempted:
+      return "preempted";
+    case sched::StopCause::kMoved:
+      return "moved";
+    case sched::StopCause::kStale:
+      return "below its minimum";
+  }
+  return "";
+}
+
 struct DecisionText {
-  const sched::Scheduler& scheduler;
+  const NamedDecision& named;
 
   std::string operator()(const sched::Started& e) const {
-    std::string text =
-        fmt::format("-> {} {} in pool {}:", e.growth ? "grow" : "start",
-                    scheduler.workload_name(e.workload), scheduler.pool_name(e.pool));
-    for (const sched::TaskPlacement& task : e.tasks) {
-      text += fmt::format(" {}/{} {}", task.role, task.index, scheduler.node_name(task.node));
+    std::string text = fmt::format("-> {} {} in pool {}:", e.growth ? "grow" : "start",
+                                   named.workload, named.pool);
+    for (std::size_t t = 0; t < e.tasks.size(); ++t) {
+      const sched::TaskPlacement& task = e.tasks[t];
+      text += fmt::format(" {}/{} {}", task.role, task.index, named.nodes[t]);
       for (std::size_t i = 0; i < task.devices.size(); ++i) {
         const sched::DeviceClaim& claim = task.devices[i];
         text += fmt::format("{}{}", i == 0 ? ":" : "+", claim.device);
@@ -85,20 +105,12 @@ struct DecisionText {
     return text;
   }
   std::string operator()(const sched::Stopped& e) const {
-    std::string text = fmt::format("-> stop of {}:", scheduler.workload_name(e.workload));
+    std::string text = fmt::format("-> stop of {}:", named.workload);
     for (const auto& [role, index] : e.tasks) text += fmt::format(" {}/{}", role, index);
-    switch (e.cause) {
-      case sched::StopCause::kShrunk:
-        return text + ": its count was lowered";
-      case sched::StopCause::kNodeShrunk:
-        return text + ": the node has no longer what it holds";
-      case sched::StopCause::kStale:
-      case sched::StopCause::kReclaimed:
-      case sched::StopCause::kPreempted:
-      case sched::StopCause::kMoved:
-        break;
-    }
-    return text + ": " + e.text;
+    text += fmt::format("; {}", cause_text(e.cause));
+    if (!named.claimant.empty()) text += fmt::format(" for {}", named.claimant);
+    if (!e.text.empty()) text += ": " + e.text;
+    return text;
   }
   std::string operator()(const sched::Finished& e) const {
     return fmt::format("-> {} {}", e.name, e.succeeded ? "finished" : "failed");
@@ -112,7 +124,11 @@ std::string event_text(const sched::Event& event) {
 }
 
 std::string decision_text(const sched::Decision& decision, const sched::Scheduler& scheduler) {
-  return std::visit(DecisionText{scheduler}, decision);
+  return decision_text(named({decision}, scheduler).front());
+}
+
+std::string decision_text(const NamedDecision& decision) {
+  return std::visit(DecisionText{decision}, decision.decision);
 }
 
 }  // namespace fairlead::sim

@@ -156,7 +156,7 @@ class Player {
       observed_.names.insert(adopted->entry.spec.name);
     }
     trace([&] { return event_text(event); });
-    const Result<void> applied = scheduler_.apply(now_, event);
+    const Result<void> applied = apply_recorded(scheduler_, options_.recorder, now_, event);
     history_.emplace_back(now_, event);
     if (!applied) {
       turn_away(submitted != nullptr ? submitted->workload.name : "", applied.error());
@@ -183,10 +183,10 @@ class Player {
     if (!dirty_) return;
     dirty_ = false;
     woken_at_ = now_;
-    take_decisions(scheduler_.decide(now_));
+    take_decisions(decide_recorded(scheduler_, options_.recorder, now_));
     history_.emplace_back(now_, std::nullopt);
     verify("after the decision");
-    const std::vector<sched::Decision> more = scheduler_.decide(now_);
+    const std::vector<sched::Decision> more = decide_recorded(scheduler_, options_.recorder, now_);
     if (!more.empty()) {
       fail("a second decision at rest is empty",
            fmt::format("{} more decisions, the first: {}", more.size(),
@@ -298,7 +298,7 @@ class Player {
 }  // namespace
 
 Result<RunReport> run_scenario(const Scenario& scenario, const RunOptions& options) {
-  FAIRLEAD_ASSIGN(sched::Scheduler scheduler, sched::Scheduler::create(scenario.options));
+  FAIRLEAD_ASSIGN(sched::Scheduler scheduler, create_recorded(scenario.options, options.recorder));
   Player player(scenario, options, std::move(scheduler));
   return player.play();
 }

@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sim/log/recorder.h"
 #include "sim/scenario/scenario.h"
 
 namespace fairlead::sim {
 
 struct RunOptions {
-  bool trace = false;  // keep a line for each event and each decision
+  bool trace = false;            // keep a line for each event and each decision
+  Recorder* recorder = nullptr;  // watches the core; must outlive the run
 };
 
 struct Failure {
