@@ -23,6 +23,7 @@ struct Waiting {
   std::string name;
   std::string queue;
   Duration waited;
+  std::optional<sched::ExpectedStart> start;
   std::vector<sched::Reason> reasons;
 };
 
@@ -37,8 +38,11 @@ std::vector<Waiting> waiting_of(const sim::Replayer& replayer, Instant at, std::
     ++total;
     ++by_queue[view->queue];
     if (out.size() == most) continue;
-    Waiting one{name, view->queue, at - view->submitted, {}};
-    if (auto why = core.explain(name)) one.reasons = std::move(why->reasons);
+    Waiting one{name, view->queue, at - view->submitted, {}, {}};
+    if (auto why = core.explain(name)) {
+      one.reasons = std::move(why->reasons);
+      one.start = std::move(why->start);
+    }
     out.push_back(std::move(one));
   }
   return out;
@@ -91,6 +95,28 @@ std::string difference_text(const sim::Difference& d, Instant start) {
   return out;
 }
 
+// "2h", "1h to 3h", "by 3h" of what has a reservation; "unknown".
+std::string start_cell(const std::optional<sched::ExpectedStart>& start, Instant zero) {
+  const auto text = [&](Instant at) { return sim::instant_text(at, zero); };
+  if (!start || (!start->earliest && !start->latest)) return "unknown";
+  if (start->reserved) return "by " + text(*start->latest);
+  if (!start->latest) return "from " + text(*start->earliest);
+  if (!start->earliest || *start->earliest == *start->latest) return text(*start->latest);
+  return text(*start->earliest) + " to " + text(*start->latest);
+}
+
+std::string node_demand_text(const sched::Scheduler& core) {
+  Table table;
+  table.column("NODES THAT WOULD SERVE WHAT WAITS");
+  table.column("POOL");
+  for (const char* name : {"NODES", "WORKLOADS", "TASKS"}) table.column(name, Table::Align::kRight);
+  for (const sched::NodeDemandView& one : core.node_demand()) {
+    table.row({"like " + printable(one.like), printable(one.pool), std::to_string(one.nodes),
+               std::to_string(one.workloads), std::to_string(one.tasks)});
+  }
+  return table.empty() ? std::string() : "\n" + table.text();
+}
+
 std::string state_text(const sim::Replayer& replayer, Instant at) {
   std::map<std::string, std::int64_t> by_queue;
   std::size_t total = 0;
@@ -110,16 +136,17 @@ std::string state_text(const sim::Replayer& replayer, Instant at) {
   if (!queues.empty()) out += "\n" + queues.text();
   if (waiting.empty()) return out;
   Table table;
-  for (const char* name : {"WAITING", "QUEUE", "FOR", "WHY"}) table.column(name);
+  for (const char* name : {"WAITING", "QUEUE", "FOR", "STARTS", "WHY"}) table.column(name);
   for (const Waiting& one : waiting) {
     table.row({printable(one.name), printable(one.queue), to_text(one.waited),
+               start_cell(one.start, replayer.start()),
                one.reasons.empty() ? "" : printable(reason_text(one.reasons.front()))});
   }
   out += "\n" + table.text();
   if (total > waiting.size()) {
     out += "and " + std::to_string(total - waiting.size()) + " more; -o json lists them\n";
   }
-  return out;
+  return out + node_demand_text(replayer.core());
 }
 
 Tree difference_tree(const sim::Difference& d, Instant start) {
@@ -151,13 +178,21 @@ Tree queues_tree(const sim::Replayer& replayer,
   return list;
 }
 
-Tree waiting_tree(const std::vector<Waiting>& waiting) {
+Tree waiting_tree(const std::vector<Waiting>& waiting, Instant zero) {
   Tree list = Tree::list();
   for (const Waiting& one : waiting) {
     Tree map = Tree::map();
     map.add("name", Tree::string(one.name));
     map.add("queue", Tree::string(one.queue));
     map.add("waitedSeconds", Tree::number(decimal_text(one.waited.ms, 3)));
+    const auto seconds = [&](const std::optional<Instant>& when) {
+      return when ? Tree::number(decimal_text((*when - zero).ms, 3)) : Tree::null();
+    };
+    const sched::ExpectedStart start = one.start.value_or(sched::ExpectedStart{});
+    map.add("startsFromSeconds", seconds(start.earliest));
+    map.add("startsBySeconds", seconds(start.latest));
+    map.add("reserved", Tree::boolean(start.reserved));
+    map.add("reservedNodes", Tree::strings(start.nodes));
     Tree& reasons = map.add("reasons", Tree::list());
     for (const sched::Reason& reason : one.reasons) {
       Tree item = Tree::map();
@@ -211,6 +246,8 @@ Result<std::vector<std::string>> why_lines(const std::string& workload,
   if (!why) return lines;
   for (const sched::Reason& reason : why->reasons) lines.push_back("  " + reason_text(reason));
   if (why->cheapest) lines.push_back("  what would start it: " + why->cheapest->text);
+  if (why->start && (why->start->earliest || why->start->latest))
+    lines.push_back("  " + why->start->text);
   return lines;
 }
 
@@ -269,7 +306,17 @@ std::string replay_json_text(const ReplayReport& report, const sim::Replayer& re
   const auto waiting = waiting_of(replayer, report.at, kMostWaitingInJson, by_queue, total);
   root.add("queues", queues_tree(replayer, by_queue));
   root.add("waitingTotal", Tree::number(static_cast<std::int64_t>(total)));
-  root.add("waiting", waiting_tree(waiting));
+  root.add("waiting", waiting_tree(waiting, replayer.start()));
+  Tree& nodes = root.add("nodeDemand", Tree::list());
+  for (const sched::NodeDemandView& one : replayer.core().node_demand()) {
+    Tree map = Tree::map();
+    map.add("pool", Tree::string(one.pool));
+    map.add("like", Tree::string(one.like));
+    map.add("nodes", Tree::number(one.nodes));
+    map.add("workloads", Tree::number(one.workloads));
+    map.add("tasks", Tree::number(one.tasks));
+    nodes.push(std::move(map));
+  }
   if (!report.why.empty()) root.add("why", Tree::strings(*why_lines(report.why, replayer.core())));
   return to_json(root);
 }

@@ -128,12 +128,12 @@ struct ReservationRemoved {
 // Nothing happened but time: windows open, back-off ends, budgets renew.
 struct TimePassed {};
 
-using Event = std::variant<TopologyDefined, DeviceClassDefined, PoolDefined, NodeUpserted,
-                           NodeRemoved, NodeConditionChanged, DeviceHealthChanged, QueueUpserted,
-                           QueueRemoved, WorkloadSubmitted, WorkloadAdopted, WorkloadChanged,
-                           WorkloadRemoved, TaskEnded, CheckpointSaved, WorkloadRequeued,
-                           StartRefused, MixStated, ReservationUpserted, ReservationRemoved,
-                           TimePassed>;
+using Event =
+    std::variant<TopologyDefined, DeviceClassDefined, PoolDefined, NodeUpserted, NodeRemoved,
+                 NodeConditionChanged, DeviceHealthChanged, QueueUpserted, QueueRemoved,
+                 WorkloadSubmitted, WorkloadAdopted, WorkloadChanged, WorkloadRemoved, TaskEnded,
+                 CheckpointSaved, WorkloadRequeued, StartRefused, MixStated, ReservationUpserted,
+                 ReservationRemoved, TimePassed>;
 
 // The events that build a cluster document from nothing, in an order that apply() accepts:
 // topology, classes, pools, nodes, queues, running workloads, then pending ones by submit time.

@@ -90,4 +90,14 @@ struct PoolView {
   Amounts allocated;
 };
 
+// Nodes that would serve what waits with its gates open, beside those there are: so many like this
+// one, for so many workloads and tasks of theirs.
+struct NodeDemandView {
+  std::string pool;
+  std::string like;
+  std::int64_t nodes = 0;
+  std::int64_t workloads = 0;
+  std::int64_t tasks = 0;
+};
+
 }  // namespace fairlead::sched

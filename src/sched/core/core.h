@@ -5,7 +5,7 @@
 // checks.cc    numbers of events within bounds
 // decide.cc    one decision            pass.cc      the service order over one pool
 // take_back.cc reclaim, preempt, move  planning.cc  reservations and who may pass them
-// forecasting.cc when what waits starts
+// forecasting.cc when what waits starts  node_demand.cc  nodes that would serve it
 // explain.cc   why a workload waits    views.cc     read-only views    verify.cc  invariants
 //
 // Invariant (I11): everything kept incrementally equals a rebuild from the tasks; verify() checks.
@@ -126,6 +126,7 @@ class Core {
   std::optional<QueueView> queue_view(const std::string& name, const std::string& pool);
   std::optional<NodeView> node_view(const std::string& name) const;
   std::optional<PoolView> pool_view(const std::string& name) const;
+  std::vector<NodeDemandView> node_demand();  // node_demand.cc
   std::vector<std::string> workload_names() const;
   std::vector<std::string> queue_names() const;
   std::vector<std::string> node_names() const;
