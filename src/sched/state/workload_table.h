@@ -91,7 +91,7 @@ struct WorkloadRecord {
   std::optional<Duration> max_runtime;
   Duration grace_period;
   Duration staleness_grace_period;
-  bool lost_some = false;    // tasks of its minimum, since it last had it
+  bool lost_some = false;     // tasks of its minimum, since it last had it
   Instant stale_at = kNever;  // 8.3: it runs below its minimum, and is stopped then
   std::string user;
   std::string template_name;
