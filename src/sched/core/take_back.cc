@@ -354,7 +354,7 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) 
   const PoolId pool_id = pool.state().id;
   const QueueId queue = bucket.queue;
   GangRequest request = request_for(pool, w, requirement);
-  request.range = ranges_for(pool, w, shapes_.get(w.shape)).front();
+  request.range = ranges_for(pool, w, shapes_.get(w.shape)).back();  // wherever it may lie
   const GateRequest gate{pool_id, queue, &demand, requirement.non_preemptible};
   const bool varies =
       std::any_of(requirement.needs.begin(), requirement.needs.end(),
