@@ -152,6 +152,16 @@ TEST_F(SimulateCommand, UnknownNamesAreUsageErrors) {
   EXPECT_EQ(simulate({"trace", path("none.csv"), "--cluster", path("none.yaml")}).status, 1);
 }
 
+TEST_F(SimulateCommand, WhatIsGivenTwiceIsAnError) {
+  const Ran run = simulate({"demo", "--seed", "1", "--seed", "2"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.err.substr(0, run.err.find('\n')), "error: --seed is given 2 times; give it once");
+  EXPECT_EQ(simulate({"generate", "--jobs", "3", "--sizes", "1:2,1:3"}).status, 2);
+  const Ran projects = simulate({"generate", "--jobs", "3", "--projects", "a:1,b:2,a:2"});
+  EXPECT_EQ(projects.err,
+            "error: --projects: 'a' has two weights; state one of them, or their sum\n");
+}
+
 TEST_F(SimulateCommand, MuriPrintsCompletionTimes) {
   const std::string trace = file("t.csv",
                                  "job_id,num_gpu,submit_time,iterations,model_name,iteration_time\n"

@@ -141,6 +141,11 @@ Result<std::vector<Weighted>> parse_weights(std::string_view text) {
   return out;
 }
 
+std::unexpected<Error> stated_twice(std::string_view name) {
+  return fail(ErrorCode::kInvalidArgument, fmt::format("'{}' has two weights", name),
+              "state one of them, or their sum");
+}
+
 }  // namespace
 
 std::vector<TraceJob> generate_jobs(const GeneratorOptions& options) {
@@ -192,6 +197,9 @@ Result<std::vector<SizeShare>> parse_sizes(std::string_view text) {
                   fmt::format("'{}' is not a number of GPUs", part.name),
                   "write a whole number, or a portion such as 0.25");
     }
+    const bool twice = std::any_of(out.begin(), out.end(),
+                                   [&](const SizeShare& size) { return size.milli == *milli; });
+    if (twice) return stated_twice(part.name);
     out.push_back(SizeShare{*milli, part.weight});
   }
   return out;
@@ -200,7 +208,13 @@ Result<std::vector<SizeShare>> parse_sizes(std::string_view text) {
 Result<std::vector<ProjectShare>> parse_projects(std::string_view text) {
   FAIRLEAD_ASSIGN(const std::vector<Weighted> parts, parse_weights(text));
   std::vector<ProjectShare> out;
-  for (const Weighted& part : parts) out.push_back({std::string(part.name), part.weight});
+  for (const Weighted& part : parts) {
+    const bool twice = std::any_of(out.begin(), out.end(), [&](const ProjectShare& project) {
+      return project.name == part.name;
+    });
+    if (twice) return stated_twice(part.name);
+    out.push_back({std::string(part.name), part.weight});
+  }
   return out;
 }
 

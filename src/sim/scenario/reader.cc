@@ -33,6 +33,7 @@ Result<void> read_start(Cursor& cursor, Reading& reading) {
     return cursor.fail(word, "the clock is set after something happened",
                        "put 'start' above the first statement that builds the cluster");
   }
+  FAIRLEAD_TRY(reading.stated.note(cursor, word, "start"));
   FAIRLEAD_ASSIGN(reading.scenario.start, cursor.placed(word, parse_rfc3339(word.text)));
   reading.symbols.now = reading.scenario.start;
   return cursor.expect_end("nothing more");
@@ -43,6 +44,7 @@ Result<void> read_options(const Word& verb, Cursor& cursor, Reading& reading) {
     return cursor.fail(verb, fmt::format("'{}' comes after something happened", verb.text),
                        "put it above the first statement that builds the cluster");
   }
+  FAIRLEAD_TRY(reading.stated.note(cursor, verb, verb.text));
   FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("its value"));
   sched::SchedulerOptions& options = reading.scenario.options;
   if (verb.text == "placement") {
@@ -118,6 +120,7 @@ std::expected<Scenario, std::vector<Error>> read_whole_scenario(std::string_view
     lexed.opening.erase(lexed.opening.begin());
     reading.scenario.story = std::move(lexed.opening);
   }
+  for (const Statement& statement : lexed.statements) foresee_queue(statement, reading);
   for (const Statement& statement : lexed.statements) {
     Result<void> taken = read_statement(statement, reading);
     if (taken) continue;

@@ -1,11 +1,13 @@
 // The scenario being read, shared by the readers of each kind of statement.
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 
 #include "base/result.h"
 #include "sim/scenario/cursor.h"
+#include "sim/scenario/once.h"
 #include "sim/scenario/scenario.h"
 #include "sim/scenario/symbols.h"
 
@@ -14,6 +16,9 @@ namespace fairlead::sim {
 struct Reading {
   Scenario scenario;
   Symbols symbols;
+  Once stated;  // of what holds for the whole file
+  // Queues that the file defines somewhere, each with its parent and its place.
+  std::map<std::string, std::pair<std::string, Word>> queues_of_file;
 
   void add(std::int32_t line, sched::Event event) {
     symbols.note(event);
@@ -35,6 +40,8 @@ Result<void> read_cluster(Cursor& cursor, Reading& reading);
 Result<void> read_nodes(Cursor& cursor, Reading& reading, bool change);
 // queue_reader.cc
 Result<void> read_queue(Cursor& cursor, Reading& reading, bool change);
+// Notes a queue before the file is read, so that a parent defined below its child is known.
+void foresee_queue(const Statement& statement, Reading& reading);
 // workload_reader.cc
 Result<void> read_submit(Cursor& cursor, Reading& reading);
 Result<void> read_running(Cursor& cursor, Reading& reading);
