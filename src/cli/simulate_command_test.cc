@@ -152,6 +152,36 @@ TEST_F(SimulateCommand, UnknownNamesAreUsageErrors) {
   EXPECT_EQ(simulate({"trace", path("none.csv"), "--cluster", path("none.yaml")}).status, 1);
 }
 
+// --checkpoint-every 0 once meant that nothing was ever lost.
+TEST_F(SimulateCommand, NumbersHaveBoundsAndTheErrorNamesThem) {
+  const auto error = [&](std::vector<std::string> arguments) {
+    const Ran run = simulate(std::move(arguments));
+    EXPECT_EQ(run.status, 2);
+    EXPECT_EQ(run.out, "");
+    return run.err.substr(0, run.err.find('\n'));
+  };
+  EXPECT_EQ(error({"demo", "--faults", "--checkpoint-every", "0"}),
+            "error: --checkpoint-every: \"0\" is not a duration from 1s to 366d");
+  EXPECT_EQ(error({"demo", "--restart-cost", "31d"}),
+            "error: --restart-cost: \"31d\" is not a duration from 0s to 30d");
+  EXPECT_EQ(error({"demo", "--faults", "--fault-scale", "1e7"}),
+            "error: --fault-scale: \"1e7\" is not a number from 0 to 1000000");
+  EXPECT_EQ(
+      error({"demo", "--refused-starts", "0.04"}),
+      "error: --refused-starts: 0.04 is below the smallest step; allowed are 0, and 0.1 to 90 "
+      "in steps of 0.1");
+  EXPECT_EQ(error({"generate", "--duration-median", "500ms"}),
+            "error: --duration-median: \"500ms\" is not a duration from 1s to 3660d");
+  EXPECT_EQ(error({"generate", "--duration-max", "1m"}),
+            "error: --duration-max: 1m is below the median, 30m; allowed is the median or more");
+  const std::string trace = file("t.csv", "job_id\n0\n");
+  EXPECT_EQ(error({"muri", "--trace", trace, "--restart-cost", "often"}).substr(0, 24),
+            "error: --restart-cost: \"");
+  EXPECT_EQ(error({"gavel", "--jobs", trace, "--throughputs", trace, "--jobs-per-hour", "1",
+                   "--restart-cost", "7m"}),
+            "error: --restart-cost: \"7m\" is not a duration from 0s to 6m");
+}
+
 TEST_F(SimulateCommand, WhatIsGivenTwiceIsAnError) {
   const Ran run = simulate({"demo", "--seed", "1", "--seed", "2"});
   EXPECT_EQ(run.status, 2);

@@ -45,7 +45,8 @@ Result<sim::GavelOptions> options_of(const GavelCommandOptions& in) {
                       "\"" + in.measure + "\" is not a range of jobs",
                       {},
                       "--measure",
-                      "write FIRST-LAST, positions in order of arrival from 0"});
+                      "write FIRST-LAST, positions in order of arrival, 0 or more, FIRST not above "
+                      "LAST"});
   }
   out.first = (*ends)[0];
   out.last = (*ends)[1];
@@ -110,10 +111,9 @@ void add_simulate_gavel(CLI::App& simulate, CliContext& context) {
       ->add_option("--measure", options->measure,
                    "Which jobs count, by arrival (default 4000-4999)")
       ->type_name("FIRST-LAST");
-  command
-      ->add_option("--restart-cost", options->restart_cost,
-                   "What a start after the first costs (default 0)")
-      ->type_name("DURATION");
+  add_duration_range(*command->add_option("--restart-cost", options->restart_cost,
+                                          "What a start after the first costs (default 0)"),
+                     Duration{}, minutes(6));
   add_format_option(*command, options->format, {OutputFormat::kTable, OutputFormat::kJson});
   add_output_option(*command, options->output);
   constexpr Example kExamples[] = {

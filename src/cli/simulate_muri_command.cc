@@ -113,11 +113,10 @@ void add_simulate_muri(CLI::App& simulate, CliContext& context) {
   add_policy_option(*command, options->policy);
   command->add_flag("--published-overheads", options->published,
                     "The published simulator's rules to the letter; srtf, srsf and tiresias");
-  command
-      ->add_option("--restart-cost", options->restart_cost,
-                   "What each start after the first costs: 0, 30s, …, or \"measured\": each "
-                   "start by the authors' table (default 0)")
-      ->type_name("DURATION");
+  add_restart_cost_option(*command, options->restart_cost,
+                          "What each start after the first costs: 0, 30s, …, or \"measured\": each "
+                          "start by the authors' table (default 0)",
+                          "measured");
   add_format_option(*command, options->format, {OutputFormat::kTable, OutputFormat::kJson});
   add_output_option(*command, options->output);
   command->add_option("--html", options->html, "Also write a page with charts")->type_name("FILE");

@@ -56,7 +56,14 @@ Result<sim::ReplayOptions> replay_options(const TraceOptions& in, const ClusterS
   out.seed = in.seed;
   FAIRLEAD_ASSIGN(out.restart_cost, duration_option(in.restart_cost, "--restart-cost"));
   FAIRLEAD_ASSIGN(out.checkpoint_every, duration_option(in.checkpoint, "--checkpoint-every"));
-  out.refused_starts_milli = static_cast<std::int64_t>(in.refused_percent * 10);
+  out.refused_starts_milli = std::llround(in.refused_percent * 10);
+  if (in.refused_percent > 0 && out.refused_starts_milli == 0) {
+    return fail(Error{ErrorCode::kOutOfRange,
+                      CLI::detail::to_string(in.refused_percent) + " is below the smallest step",
+                      {},
+                      "--refused-starts",
+                      "allowed are 0, and 0.1 to 90 in steps of 0.1"});
+  }
   if (in.faults) {
     sim::FaultRates rates;
     rates.scale = in.fault_scale;
@@ -174,20 +181,17 @@ void add_replay_options(CLI::App& command, TraceOptions& options) {
   add_seed_option(
       command, options.seed,
       "Seed of faults and of random choices (default " + std::to_string(options.seed) + ")");
-  command
-      .add_option("--restart-cost", options.restart_cost,
-                  "What each start after a job's first costs (default 0)")
-      ->type_name("DURATION");
+  add_restart_cost_option(command, options.restart_cost,
+                          "What each start after a job's first costs (default 0)");
   CLI::Option* faults = command.add_flag("--faults", options.faults,
                                          "Nodes, devices and switches fail and are repaired");
   CLI::Option* scale = command.add_option("--fault-scale", options.fault_scale,
                                           "With --faults: times the published rates (default 1)");
   add_range(*scale->needs(faults), "FACTOR", 0.0, 1e6);
-  command
-      .add_option("--checkpoint-every", options.checkpoint,
-                  "With --faults: work since the last one is done again (default 30m)")
-      ->needs(faults)
-      ->type_name("DURATION");
+  CLI::Option* checkpoint =
+      command.add_option("--checkpoint-every", options.checkpoint,
+                         "With --faults: work since the last one is done again (default 30m)");
+  add_duration_range(*checkpoint->needs(faults), seconds(1), hours(24 * 366));
   add_range(*command.add_option(
                 "--refused-starts", options.refused_percent,
                 "Starts in % that fail outside the scheduler and are tried again (default 0)"),

@@ -129,7 +129,7 @@ Result<std::vector<Weighted>> parse_weights(std::string_view text) {
           item.weight > 1e9) {
         return fail(ErrorCode::kInvalidArgument,
                     fmt::format("'{}' in '{}' is not a weight", weight, part),
-                    "write NAME:WEIGHT with a weight above 0");
+                    "write NAME:WEIGHT with a weight above 0, at most 1000000000");
       }
     }
     if (item.name.empty()) {
@@ -195,7 +195,7 @@ Result<std::vector<SizeShare>> parse_sizes(std::string_view text) {
         (*milli > kMilli && *milli % kMilli != 0)) {
       return fail(ErrorCode::kInvalidArgument,
                   fmt::format("'{}' is not a number of GPUs", part.name),
-                  "write a whole number, or a portion such as 0.25");
+                  "allowed are 1 to 100000, or a portion from 0.001 to 0.999");
     }
     const bool twice = std::any_of(out.begin(), out.end(),
                                    [&](const SizeShare& size) { return size.milli == *milli; });
