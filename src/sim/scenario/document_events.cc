@@ -194,7 +194,9 @@ void read_document_cluster(ObjectReader& in, bool whole, Reading& reading) {
   }
 }
 
-void read_document_event(const Value& value, Findings& findings, Reading& reading) {
+namespace {
+
+void read_one_event(const Value& value, Findings& findings, Reading& reading) {
   if (value.is_scalar()) {
     const auto statement = statement_of(value, findings);
     if (!statement) return;
@@ -252,6 +254,14 @@ void read_document_event(const Value& value, Findings& findings, Reading& readin
                    "change, nodes, removeNode, down, up, cordon, uncordon, unhealthy, healthy, "
                    "queues, removeQueue, pools, deviceClasses, mix, decide");
   }
+}
+
+}  // namespace
+
+void read_document_event(const Value& value, Findings& findings, Reading& reading) {
+  if (reading.size.excess()) return;  // said where it became too large
+  read_one_event(value, findings, reading);
+  if (auto excess = reading.size.excess()) findings.error(value, std::move(*excess));
 }
 
 }  // namespace fairlead::sim

@@ -42,8 +42,11 @@ Result<std::vector<std::string>> read_names(Cursor& cursor, const Reading& readi
     FAIRLEAD_ASSIGN(auto expanded, cursor.placed(word, expand_names(word.text)));
     for (std::string& name : expanded) {
       const auto& known = reading.symbols.workloads;
-      const bool found = std::any_of(known.begin(), known.end(),
-                                     [&](const auto& entry) { return matches(name, entry.first); });
+      const bool found = name.find('*') == std::string::npos
+                             ? known.contains(name)
+                             : std::any_of(known.begin(), known.end(), [&](const auto& entry) {
+                                 return matches(name, entry.first);
+                               });
       if (!found && !names.empty()) {
         const std::string state = nearest_name(name, state_names());
         if (!state.empty()) {

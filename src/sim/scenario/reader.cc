@@ -1,5 +1,6 @@
 #include "sim/scenario/reader.h"
 
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -123,6 +124,11 @@ std::expected<Scenario, std::vector<Error>> read_whole_scenario(std::string_view
   for (const Statement& statement : lexed.statements) foresee_queue(statement, reading);
   for (const Statement& statement : lexed.statements) {
     Result<void> taken = read_statement(statement, reading);
+    if (std::optional<Error> excess = reading.size.excess()) {
+      excess->where = Cursor(statement, file).place(statement.words.front());
+      errors.push_back(std::move(*excess));
+      break;
+    }
     if (taken) continue;
     errors.push_back(std::move(taken).error());
     if (errors.size() == kMostErrors) break;

@@ -189,6 +189,24 @@ TEST(ScenarioReader, ASettingThatAnotherMakesMeaninglessIsRefused) {
                   {"x.scn:3:18", "have one period"}));
 }
 
+// One line can name ten thousand things; some of them in a row once took all memory.
+TEST(ScenarioReader, AScenarioIsOfALimitedSize) {
+  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a1..a5 workers=30000 gpu=1\n"),
+                  {"x.scn:2:1", "150000 tasks at once in all; allowed are 100000"}));
+  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=1\nchange a workers=200000\n"),
+                  {"x.scn:3:1", "200001 tasks"}));
+  EXPECT_TRUE(Has(error_of("nodes a1..a10000\nnodes b1..b10000\nnodes c1..c10000\n"),
+                  {"x.scn:3:1", "30000 nodes in all; allowed are 20000"}));
+  EXPECT_EQ(error_of("cluster 1 node, 1 gpu\nsubmit a completions=1000000 gpu=1\n"), "it was read");
+  const auto document = parse_scenario_document(
+      "apiVersion: fairlead/v1\nkind: Scenario\nqueues: [{name: q}]\nevents:\n"
+      "  - {submit: {name: a, queue: q, gpu: 1, count: 70000}}\n"
+      "  - {submit: {name: b, queue: q, gpu: 1, count: 70000}}\n",
+      "x.yaml");
+  ASSERT_FALSE(document);
+  EXPECT_TRUE(Has(document.error().front().text(), {"x.yaml:6", "140000 tasks"}));
+}
+
 TEST(ScenarioReader, RefusesTextThatIsNotClosedOrIndentedFirst) {
   EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit \"a\n"), {"2:8", "never closed"}));
   EXPECT_TRUE(Has(error_of("  cluster 1 node\n"), {"1:1", "indented"}));

@@ -9,6 +9,7 @@
 #include "sim/scenario/cursor.h"
 #include "sim/scenario/once.h"
 #include "sim/scenario/scenario.h"
+#include "sim/scenario/scenario_size.h"
 #include "sim/scenario/symbols.h"
 
 namespace fairlead::sim {
@@ -17,15 +18,18 @@ struct Reading {
   Scenario scenario;
   Symbols symbols;
   Once stated;  // of what holds for the whole file
+  ScenarioSize size;
   // Queues that the file defines somewhere, each with its parent and its place.
   std::map<std::string, std::pair<std::string, Word>> queues_of_file;
 
   void add(std::int32_t line, sched::Event event) {
     symbols.note(event);
+    size.note(event);
     scenario.steps.push_back({line, std::move(event)});
   }
   template <class What>
   void add_step(std::int32_t line, What what) {
+    size.note_step();
     scenario.steps.push_back({line, std::move(what)});
   }
 };
