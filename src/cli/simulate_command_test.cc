@@ -141,6 +141,14 @@ TEST_F(SimulateCommand, ABadLineIsNamedAndNothingIsWritten) {
   EXPECT_FALSE(std::filesystem::exists(path("out.html")));
 }
 
+TEST_F(SimulateCommand, EveryBadLineOfATraceIsNamed) {
+  const std::string pods = file("p.csv", std::string(kPods) + "d,4000,1024,1,-5,\ne,x,1024,1,5,\n");
+  const Ran run = simulate({"openb", "--nodes", file("n.csv", kNodes), "--pods", pods});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_NE(run.err.find("p.csv:5: column gpu_milli"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("p.csv:6: column cpu_milli"), std::string::npos) << run.err;
+}
+
 TEST_F(SimulateCommand, UnknownNamesAreUsageErrors) {
   EXPECT_EQ(simulate({"demo", "--policy", "magic"}).status, 2);
   EXPECT_EQ(simulate({"demo", "--placement", "magic"}).status, 2);
@@ -160,7 +168,7 @@ TEST_F(SimulateCommand, NumbersHaveBoundsAndTheErrorNamesThem) {
     EXPECT_EQ(run.out, "");
     return run.err.substr(0, run.err.find('\n'));
   };
-  EXPECT_EQ(error({"demo", "--faults", "--checkpoint-every", "0"}),
+  EXPECT_EQ(error({"demo", "--checkpoint-every", "0"}),
             "error: --checkpoint-every: \"0\" is not a duration from 1s to 366d");
   EXPECT_EQ(error({"demo", "--restart-cost", "31d"}),
             "error: --restart-cost: \"31d\" is not a duration from 0s to 30d");
@@ -180,6 +188,29 @@ TEST_F(SimulateCommand, NumbersHaveBoundsAndTheErrorNamesThem) {
   EXPECT_EQ(error({"gavel", "--jobs", trace, "--throughputs", trace, "--jobs-per-hour", "1",
                    "--restart-cost", "7m"}),
             "error: --restart-cost: \"7m\" is not a duration from 0s to 6m");
+}
+
+TEST_F(SimulateCommand, EveryReplayHasAPageOfItsOwn) {
+  const auto page = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--html", path("page.html")});
+    const Ran run = simulate(std::move(arguments));
+    EXPECT_EQ(run.status, 0) << run.err;
+    std::ostringstream text;
+    text << std::ifstream(path("page.html")).rdbuf();
+    return text.str();
+  };
+  const std::string churn = page({"openb", "--nodes", file("n.csv", kNodes), "--pods",
+                                  file("p.csv", kPods), "--seeds", "1-2", "--churn"});
+  EXPECT_NE(churn.find("Unallocated GPU capacity over time"), std::string::npos);
+  EXPECT_EQ(churn.find("http"), std::string::npos);  // nothing is fetched
+  const std::string jobs = file(
+      "j.csv", "job_id,arrival_unit,job_type,scale_factor,total_steps\n0,0,a,1,9000\n1,1,a,1,90\n");
+  const std::string rates =
+      file("r.csv", "worker_type,job_type,scale_factor,steps_per_s\nv100,a,1,2\nk80,a,1,1\n");
+  const std::string gavel = page({"gavel", "--jobs", jobs, "--throughputs", rates, "--cluster",
+                                  "v100:1,k80:1", "--jobs-per-hour", "2"});
+  EXPECT_NE(gavel.find("GPUs at work over time, by type"), std::string::npos);
+  EXPECT_EQ(gavel.find("nan"), std::string::npos);
 }
 
 TEST_F(SimulateCommand, WhatIsGivenTwiceIsAnError) {

@@ -34,6 +34,7 @@ Result<sim::ReplayResult> plain(const std::vector<sim::MuriJob>& jobs, const Mur
                   sim::muri_trace(jobs, options.nodes, options.gpus_per_node));
   sim::ReplayOptions replay;
   replay.policy = policy;
+  replay.take_back = false;  // one line of jobs, which stay where they are
   if (options.restart_cost == "measured") {
     for (const sim::MuriJob& job : jobs) {
       replay.start_costs.push_back(sim::muri_start_overhead(job.model, job.gpus));

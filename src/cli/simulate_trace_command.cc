@@ -26,6 +26,7 @@ struct TraceOptions {
   std::uint64_t seed = 1;
   std::string restart_cost = "0";
   std::string checkpoint = "30m";
+  bool no_taking_back = false;
   bool faults = false;
   double fault_scale = 1;
   double refused_percent = 0;
@@ -56,6 +57,7 @@ Result<sim::ReplayOptions> replay_options(const TraceOptions& in, const ClusterS
   out.seed = in.seed;
   FAIRLEAD_ASSIGN(out.restart_cost, duration_option(in.restart_cost, "--restart-cost"));
   FAIRLEAD_ASSIGN(out.checkpoint_every, duration_option(in.checkpoint, "--checkpoint-every"));
+  out.take_back = !in.no_taking_back;
   out.refused_starts_milli = std::llround(in.refused_percent * 10);
   if (in.refused_percent > 0 && out.refused_starts_milli == 0) {
     return fail(Error{ErrorCode::kOutOfRange,
@@ -91,11 +93,14 @@ Settings settings_of(const TraceOptions& in) {
                     {"policy", in.policy},
                     {"placement", in.placement},
                     {"seed", std::to_string(in.seed)},
-                    {"restartCost", in.restart_cost}};
+                    {"restartCost", in.restart_cost},
+                    {"checkpointEvery", in.checkpoint}};
+  if (in.policy == "default") {
+    settings.emplace_back("takingBack", in.no_taking_back ? "off" : "on");
+  }
   if (in.limit > 0) settings.emplace_back("jobs", std::to_string(in.limit));
   if (in.faults) {
     settings.emplace_back("faultRates", "published × " + CLI::detail::to_string(in.fault_scale));
-    settings.emplace_back("checkpointEvery", in.checkpoint);
   }
   if (in.refused_percent > 0) {
     settings.emplace_back("refusedStartsPercent", CLI::detail::to_string(in.refused_percent));
@@ -138,8 +143,8 @@ std::int64_t largest_node(const ClusterSpec& cluster) {
   return static_cast<std::int64_t>(most);
 }
 
-Result<std::vector<sim::TraceJob>> load_jobs(const TraceOptions& in, const ClusterSpec& cluster,
-                                             bool philly) {
+sim::Checked<std::vector<sim::TraceJob>> load_jobs(const TraceOptions& in,
+                                                   const ClusterSpec& cluster, bool philly) {
   FAIRLEAD_ASSIGN(const sim::CsvFile file, sim::CsvFile::read(in.file));
   FAIRLEAD_ASSIGN(
       std::vector<sim::TraceJob> jobs,
@@ -183,15 +188,17 @@ void add_replay_options(CLI::App& command, TraceOptions& options) {
       "Seed of faults and of random choices (default " + std::to_string(options.seed) + ")");
   add_restart_cost_option(command, options.restart_cost,
                           "What each start after a job's first costs (default 0)");
+  command.add_flag("--no-taking-back", options.no_taking_back,
+                   "With --policy default: nobody is stopped or moved for another (rule 7)");
+  add_duration_range(
+      *command.add_option("--checkpoint-every", options.checkpoint,
+                          "Work since the last one is done again by who was stopped (default 30m)"),
+      seconds(1), hours(24 * 366));
   CLI::Option* faults = command.add_flag("--faults", options.faults,
                                          "Nodes, devices and switches fail and are repaired");
   CLI::Option* scale = command.add_option("--fault-scale", options.fault_scale,
                                           "With --faults: times the published rates (default 1)");
   add_range(*scale->needs(faults), "FACTOR", 0.0, 1e6);
-  CLI::Option* checkpoint =
-      command.add_option("--checkpoint-every", options.checkpoint,
-                         "With --faults: work since the last one is done again (default 30m)");
-  add_duration_range(*checkpoint->needs(faults), seconds(1), hours(24 * 366));
   add_range(*command.add_option(
                 "--refused-starts", options.refused_percent,
                 "Starts in % that fail outside the scheduler and are tried again (default 0)"),

@@ -6,6 +6,7 @@
 
 #include "sim/report/svg.h"
 #include "sim/report/text.h"
+#include "sim/report/time_columns.h"
 
 namespace fairlead::sim {
 namespace {
@@ -96,25 +97,31 @@ void waits_section(Page& page, const std::string& what, const std::vector<WaitGr
       "waited at most; the axis is logarithmic.");
   page.legend({{"c1", "half of the jobs"}, {"c2", "90 %"}, {"c3", "99 %"}});
   std::vector<RangeRow> rows;
-  std::vector<std::vector<std::string>> cells;
+  TextTable table;
+  table.column(what);
+  table.column("jobs");
+  for (const char* name : {"mean", "half", "90 %", "99 %", "longest"}) table.time_column(name);
   for (const WaitGroup& group : groups) {
     const Quantiles& q = group.wait;
     const std::string jobs =
         grouped(static_cast<double>(q.count)) + (q.count == 1 ? " job" : " jobs");
     rows.push_back({group.label, jobs, q.p50, q.p90, q.p99});
-    cells.push_back({group.label, grouped(static_cast<double>(q.count)), duration_words(q.mean),
-                     duration_words(q.p50), duration_words(q.p90), duration_words(q.p99),
-                     duration_words(q.max)});
+    table.rows.push_back({group.label, grouped(static_cast<double>(q.count)), time_cell(q.mean),
+                          time_cell(q.p50), time_cell(q.p90), time_cell(q.p99), time_cell(q.max)});
   }
   page.chart(range_chart("Waiting time by " + what, "Median, 90th and 99th percentile.", rows));
-  page.table({what, "jobs", "mean", "half", "90 %", "99 %", "longest"}, cells);
+  table.settle_times();
+  page.table(table.header, table.rows);
 }
 
 void fairness_section(Page& page, const Summary& s) {
   if (s.fairness.empty()) return;
-  page.section("Shares of the projects",
-               "GPU time each project received, beside the GPU time its fair share entitled it to "
-               "while it had demand. More than entitled is what others left idle.");
+  page.section(
+      "Shares of the projects",
+      "GPU time each project received, beside the GPU time its fair share entitled it to "
+      "while it had demand. More than entitled is what others left idle. Missed is what it "
+      "was entitled to and waited for: while lent to others, or else while none of its "
+      "waiting jobs fitted what was free.");
   page.legend({{"c1", "received"}, {"c2", "entitled"}});
   std::vector<PairRow> rows;
   std::vector<std::vector<std::string>> cells;
@@ -124,11 +131,15 @@ void fairness_section(Page& page, const Summary& s) {
     cells.push_back({row.project, row.quota_gpus < 0 ? "unlimited" : fixed(row.quota_gpus, 0),
                      grouped(row.received_gpu_hours), fixed(row.received_percent, 1) + " %",
                      entitled ? grouped(row.entitled_gpu_hours) : "–",
-                     entitled ? fixed(row.received_of_entitled, 2) : "–"});
+                     entitled ? fixed(row.received_of_entitled, 2) : "–",
+                     entitled ? grouped(row.missed_gpu_hours) : "–",
+                     entitled ? grouped(row.lent_gpu_hours) : "–",
+                     grouped(static_cast<double>(row.preemptions)), grouped(row.lost_gpu_hours)});
   }
   page.chart(pair_chart("GPU-hours received and entitled by project", "Two bars per project.",
                         "GPU-hours", "received", "entitled", rows));
-  page.table({"project", "quota", "received GPU-h", "of all", "entitled GPU-h", "of entitled"},
+  page.table({"project", "quota", "received GPU-h", "of all", "entitled", "of entitled", "missed",
+              "while lent", "preempted", "lost GPU-h"},
              cells);
 }
 
@@ -183,6 +194,7 @@ std::string replay_page(const std::string& title, const KeyValues& settings,
   if (result.preemptions > 0) {
     figures.emplace_back(grouped(static_cast<double>(result.preemptions)), "preemptions");
   }
+  if (s.lost_gpu_hours > 0) figures.emplace_back(grouped(s.lost_gpu_hours), "GPU-hours lost");
   if (result.faults > 0) {
     figures.emplace_back(grouped(static_cast<double>(result.fault_stops)),
                          "jobs stopped by faults");

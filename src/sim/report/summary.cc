@@ -67,7 +67,11 @@ std::vector<FairnessRow> fairness_rows(const ReplayResult& result) {
     row.entitled_gpu_hours = project.entitled_gpu_ms / kHourMs;
     row.received_of_entitled =
         project.entitled_gpu_ms > 0 ? project.received_gpu_ms / project.entitled_gpu_ms : 0;
+    row.missed_gpu_hours = project.missing_gpu_ms / kHourMs;
+    row.lent_gpu_hours = project.lent_gpu_ms / kHourMs;
     row.waiting_gpu_hours = project.waiting_gpu_ms / kHourMs;
+    row.lost_gpu_hours = project.lost_gpu_ms / kHourMs;
+    row.preemptions = project.preemptions;
     rows.push_back(std::move(row));
   }
   return rows;
