@@ -190,6 +190,22 @@ TEST_F(SimulateCommand, NumbersHaveBoundsAndTheErrorNamesThem) {
             "error: --restart-cost: \"7m\" is not a duration from 0s to 6m");
 }
 
+TEST_F(SimulateCommand, FairnessIsShownBesideFifoAndLas) {
+  const Ran run = simulate({"demo", "--fairness", "-o", "json", "--html", path("page.html")});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const Json json = Json::parse(run.out);
+  ASSERT_EQ(json["fairnessByPolicy"].size(), 3u);
+  EXPECT_EQ(json["fairnessByPolicy"][0]["policy"], "default");
+  EXPECT_EQ(json["fairnessByPolicy"][0]["worst"], json["finishTimeFairness"]["worst"]);
+  EXPECT_EQ(json["fairnessByPolicy"][1]["policy"], "fifo");
+  EXPECT_EQ(json["fairnessByPolicy"][2]["policy"], "las");
+  ASSERT_EQ(json["quotaSafety"].size(), 3u);
+  EXPECT_EQ(json["quotaSafety"][0]["waitedLongerThanDrain"], 0);
+  std::ostringstream page;
+  page << std::ifstream(path("page.html")).rdbuf();
+  EXPECT_NE(page.str().find("What quotas promise"), std::string::npos);
+}
+
 TEST_F(SimulateCommand, EveryReplayHasAPageOfItsOwn) {
   const auto page = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--html", path("page.html")});

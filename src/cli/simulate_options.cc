@@ -99,6 +99,11 @@ void add_restart_cost_option(CLI::App& command, std::string& target, const std::
                      hours(24 * 30), word);
 }
 
+void add_fairness_option(CLI::App& command, bool& target) {
+  command.add_flag("--fairness", target,
+                   "Also under fifo and las, and each project alone on its quota, to compare");
+}
+
 void add_seed_option(CLI::App& command, std::uint64_t& target, const std::string& what) {
   add_range(*command.add_option("--seed", target, what), "N", std::int64_t{0},
             std::numeric_limits<std::int64_t>::max());

@@ -125,6 +125,14 @@ std::string text_of(sim::TextTable table) {
   return out.text();
 }
 
+Json rho_json(const sim::FinishTimeFairness& f) {
+  return {{"worst", rounded(f.worst)},
+          {"p50", rounded(f.p50)},
+          {"p90", rounded(f.p90)},
+          {"p99", rounded(f.p99)},
+          {"unfairPercent", rounded(f.unfair_percent)}};
+}
+
 std::string wait_rows(const char* what, const std::vector<sim::WaitGroup>& groups) {
   sim::TextTable table;
   table.column(what);
@@ -236,7 +244,8 @@ std::string gavel_table(const std::string& policy, const sim::GavelResult& resul
 }
 
 std::string replay_json(const std::string& policy, const Settings& settings,
-                        const sim::ReplayResult& result, const sim::Summary& s) {
+                        const sim::ReplayResult& result, const sim::Summary& s,
+                        const sim::Comparison& comparison) {
   Json out;
   out["policy"] = policy;
   out["settings"] = settings_json(settings);
@@ -269,10 +278,22 @@ std::string replay_json(const std::string& policy, const Settings& settings,
   out["waitsByProject"] = waits_json("project", s.by_project);
   if (!s.fairness.empty()) out["fairness"] = fairness_json(s.fairness);
   if (!s.finish_time.sorted.empty()) {
-    out["finishTimeFairness"] = {{"worst", rounded(s.finish_time.worst)},
-                                 {"p50", rounded(s.finish_time.p50)},
-                                 {"p99", rounded(s.finish_time.p99)},
-                                 {"unfairPercent", rounded(s.finish_time.unfair_percent)}};
+    out["finishTimeFairness"] = rho_json(s.finish_time);
+  }
+  for (const sim::PolicyFairness& policy_row : comparison.policies) {
+    Json row = {{"policy", policy_row.policy}};
+    row.update(rho_json(policy_row.rho));
+    row["avgJctSeconds"] = rounded(policy_row.completion.mean);
+    out["fairnessByPolicy"].push_back(std::move(row));
+  }
+  for (const sim::SafetyRow& row : comparison.safety) {
+    out["quotaSafety"].push_back({{"project", row.project},
+                                  {"quotaGpus", rounded(row.quota_gpus)},
+                                  {"jobsWithinQuota", row.within},
+                                  {"waitedLonger", row.longer},
+                                  {"waitedLongerThanDrain", row.unsafe},
+                                  {"drainSeconds", rounded(row.drain_seconds)},
+                                  {"longestExcessSeconds", rounded(row.longest_excess_seconds)}});
   }
   Json never = Json::array();
   for (const sim::JobRecord& job : result.jobs) {
@@ -339,6 +360,36 @@ std::string replay_table(const sim::ReplayResult& result, const sim::Summary& s)
                 grouped(static_cast<double>(row.preemptions)), grouped(row.lost_gpu_hours)});
   }
   return out + "\n" + shares.text();
+}
+
+std::string comparison_table(const sim::Comparison& comparison) {
+  if (comparison.policies.empty()) return {};
+  sim::TextTable policies;
+  policies.column("POLICY");
+  for (const char* name : {"WORST RHO", "P99", "P90", "P50", "ABOVE 1"}) policies.column(name);
+  policies.time_column("AVG JCT");
+  for (const sim::PolicyFairness& row : comparison.policies) {
+    policies.rows.push_back({row.policy, fixed(row.rho.worst, 2), fixed(row.rho.p99, 2),
+                             fixed(row.rho.p90, 2), fixed(row.rho.p50, 2),
+                             fixed(row.rho.unfair_percent, 1) + " %",
+                             time_cell(row.completion.mean)});
+  }
+  std::string out = "\n" + text_of(std::move(policies));
+  if (comparison.safety.empty()) return out;
+  sim::TextTable safety;
+  safety.column("PROJECT");
+  for (const char* name : {"QUOTA", "WITHIN QUOTA", "WAITED LONGER", "BEYOND A DRAIN"}) {
+    safety.column(name);
+  }
+  safety.time_column("DRAIN");
+  safety.time_column("LONGEST EXCESS");
+  for (const sim::SafetyRow& row : comparison.safety) {
+    safety.rows.push_back(
+        {row.project, fixed(row.quota_gpus, 0), grouped(static_cast<double>(row.within)),
+         grouped(static_cast<double>(row.longer)), grouped(static_cast<double>(row.unsafe)),
+         time_cell(row.drain_seconds), time_cell(row.longest_excess_seconds)});
+  }
+  return out + "\n" + text_of(std::move(safety));
 }
 
 std::string completion_table(const std::string& policy, const sim::ReplayResult& result,

@@ -27,6 +27,7 @@ struct TraceOptions {
   std::string restart_cost = "0";
   std::string checkpoint = "30m";
   bool no_taking_back = false;
+  bool fairness = false;
   bool faults = false;
   double fault_scale = 1;
   double refused_percent = 0;
@@ -124,16 +125,25 @@ int replay_and_report(const TraceOptions& in, const ClusterSpec& cluster,
   }();
   if (!result) return report(context, result.error());
   const sim::Summary summary = sim::summarise(*result);
+  sim::Comparison comparison;
+  if (in.fairness) {
+    ProgressBar bar(context, "fairness");
+    auto compared =
+        sim::compare_fairness(cluster, jobs, *options, *result, summary, bar.part(0, 1));
+    if (!compared) return report(context, compared.error());
+    comparison = std::move(*compared);
+  }
   const Settings settings = settings_of(in);
   if (!in.html.empty() &&
-      !write_page(context, in.html, sim::replay_page(title, settings, *result, summary))) {
+      !write_page(context, in.html,
+                  sim::replay_page(title, settings, *result, summary, comparison))) {
     return context.exit_status;
   }
   if (!write_page(context, in.records, records_text(*result))) return context.exit_status;
   return write_output(context, in.output,
                       in.format == OutputFormat::kJson
-                          ? replay_json(in.policy, settings, *result, summary)
-                          : replay_table(*result, summary));
+                          ? replay_json(in.policy, settings, *result, summary, comparison)
+                          : replay_table(*result, summary) + comparison_table(comparison));
 }
 
 // Gangs of the Philly trace are cut into tasks of the largest node's size.
@@ -186,6 +196,7 @@ void add_replay_options(CLI::App& command, TraceOptions& options) {
   add_seed_option(
       command, options.seed,
       "Seed of faults and of random choices (default " + std::to_string(options.seed) + ")");
+  add_fairness_option(command, options.fairness);
   add_restart_cost_option(command, options.restart_cost,
                           "What each start after a job's first costs (default 0)");
   command.add_flag("--no-taking-back", options.no_taking_back,

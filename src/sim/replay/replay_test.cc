@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/muri/cluster.h"
+#include "sim/replay/safety.h"
 #include "sim/report/summary.h"
 
 namespace fairlead::sim {
@@ -89,6 +90,31 @@ TEST(Replay, AProjectGetsBackWhatItLentAndTheOtherLosesWorkSinceItsCheckpoint) {
   // b was entitled to 2 GPUs from 100 to 1000, and a held them.
   EXPECT_EQ(without.projects[1].missing_gpu_ms, 2 * 900'000);
   EXPECT_EQ(without.projects[1].lent_gpu_ms, 2 * 900'000);
+}
+
+// 100 to 1000 b waits for 2 GPUs of its own that a holds; alone it would start at once. That is
+// within one gang's drain (1000 s), and with taking back it does not happen.
+TEST(Safety, WhoStaysWithinQuotaIsComparedWithAPrivateCluster) {
+  const std::vector<TraceJob> jobs{job("a1", 0, 1000, 2, "a"), job("a2", 0, 1000, 2, "a"),
+                                   job("b1", 100, 500, 2, "b"), job("b2", 2000, 10, 4, "b")};
+  ReplayOptions options;
+  options.take_back = false;
+  const auto rows =
+      check_safety(shared_by_two(), jobs, options, run(shared_by_two(), jobs, options));
+  ASSERT_TRUE(rows.has_value()) << rows.error().text();
+  ASSERT_EQ(rows->size(), 2u);
+  EXPECT_EQ(rows->at(0).within, 0);  // a asks for 4 GPUs, its quota is 2
+  EXPECT_EQ(rows->at(1).within, 1);  // b2 alone asks for more than the quota
+  EXPECT_EQ(rows->at(1).longer, 1);
+  EXPECT_EQ(rows->at(1).unsafe, 0);
+  EXPECT_EQ(rows->at(1).drain_seconds, 1000);
+  EXPECT_EQ(rows->at(1).longest_excess_seconds, 900);
+
+  options.take_back = true;
+  const auto taking =
+      check_safety(shared_by_two(), jobs, options, run(shared_by_two(), jobs, options));
+  ASSERT_TRUE(taking.has_value()) << taking.error().text();
+  EXPECT_EQ(taking->at(1).longer, 0);
 }
 
 TEST(Replay, AJobThatMovesSoThatALargerOneFitsGoesOnFromItsCheckpoint) {

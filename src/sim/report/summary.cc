@@ -122,6 +122,7 @@ FinishTimeFairness finish_time_fairness(const ReplayResult& result, double capac
   const std::size_t n = out.sorted.size();
   out.worst = out.sorted.back();
   out.p50 = out.sorted[n / 2];
+  out.p90 = out.sorted[n * 9 / 10];
   out.p99 = out.sorted[n * 99 / 100];
   // A job that ran undisturbed alone in the cluster has ρ = 1 up to rounding.
   const auto fair = std::upper_bound(out.sorted.begin(), out.sorted.end(), 1 + 1e-9);

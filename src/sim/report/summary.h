@@ -45,6 +45,7 @@ struct FairnessRow {
 struct FinishTimeFairness {
   double worst = 0;
   double p50 = 0;
+  double p90 = 0;
   double p99 = 0;
   double unfair_percent = 0;   // jobs with ρ > 1
   std::vector<double> sorted;  // all ρ
