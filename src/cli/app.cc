@@ -1,5 +1,6 @@
 #include "cli/app.h"
 
+#include <charconv>
 #include <ostream>
 #include <sstream>
 
@@ -72,6 +73,22 @@ Error unexpected(const CLI::App& command, const std::string& word) {
   return error;
 }
 
+// "--seed: At Most 1 required but received 2": an option that takes one value.
+std::string option_of(const CLI::ParseError& e) {
+  const std::string_view text = e.what();
+  return std::string(text.substr(0, text.find(':')));
+}
+std::size_t times_given(const CLI::ParseError& e) {
+  const std::string_view text = e.what();
+  constexpr std::string_view kOnce = "At Most 1 required but received ";
+  const std::size_t at = text.find(kOnce);
+  std::size_t times = 0;
+  if (at != std::string_view::npos) {
+    std::from_chars(text.data() + at + kOnce.size(), text.data() + text.size(), times);
+  }
+  return times;
+}
+
 int usage_error(const CLI::App& app, const CLI::ParseError& e, CliContext& context) {
   const CLI::App& command = innermost(app);
   const std::vector<std::string> extras = app.remaining(true);
@@ -84,6 +101,9 @@ int usage_error(const CLI::App& app, const CLI::ParseError& e, CliContext& conte
   Error error;
   if (!extras.empty()) {
     error = unexpected(command, extras.front());
+  } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&e) != nullptr && times_given(e) > 1) {
+    error.message = option_of(e) + " is given " + std::to_string(times_given(e)) + " times";
+    error.cure = "give it once";
   } else {
     error.message = e.what();
   }

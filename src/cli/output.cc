@@ -38,10 +38,12 @@ std::size_t width_of(const std::string& text) {
 }
 
 // "10000000", or a decimal as short as it can be.
-template <class Number>
-std::string number_text(Number value) {
-  char text[64];
-  const auto end = std::to_chars(text, text + sizeof text, value);
+std::string number_text(std::int64_t value) {
+  return std::to_string(value);
+}
+std::string number_text(double value) {
+  char text[512];
+  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed);
   return {text, end.ptr};
 }
 
@@ -85,6 +87,21 @@ void add_range(CLI::Option& option, const char* name, std::int64_t lowest, std::
 
 void add_range(CLI::Option& option, const char* name, double lowest, double highest) {
   add_number_range(option, name, lowest, highest, "a number");
+}
+
+void add_duration_range(CLI::Option& option, Duration lowest, Duration highest,
+                        std::string_view word) {
+  option.type_name("DURATION");
+  option.check(CLI::Validator(
+      [=](const std::string& text) -> std::string {
+        if (!word.empty() && text == word) return {};
+        const Result<Duration> value = parse_duration(text);
+        if (!value) return value.error().message + "; " + value.error().cure;
+        if (*value >= lowest && *value <= highest) return {};
+        return "\"" + text + "\" is not a duration from " + to_text(lowest) + " to " +
+               to_text(highest);
+      },
+      ""));
 }
 
 void add_format_option(CLI::App& command, OutputFormat& target,

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "cli/app.h"
 
 namespace CLI {
@@ -30,6 +31,9 @@ void add_choice(CLI::Option& option, const std::vector<std::string>& words);
 // The option takes a number from `lowest` to `highest`, and --help calls it `name`.
 void add_range(CLI::Option& option, const char* name, std::int64_t lowest, std::int64_t highest);
 void add_range(CLI::Option& option, const char* name, double lowest, double highest);
+// The same for a duration, kept as it is written; `word` may stand instead, if it is not empty.
+void add_duration_range(CLI::Option& option, Duration lowest, Duration highest,
+                        std::string_view word = {});
 
 // Writes data to `path` (whole or not at all; see base/output_file.h), or to context.out if it is
 // empty or "-". On failure reports it and returns its exit status; 0 otherwise.

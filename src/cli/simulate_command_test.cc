@@ -141,6 +141,14 @@ TEST_F(SimulateCommand, ABadLineIsNamedAndNothingIsWritten) {
   EXPECT_FALSE(std::filesystem::exists(path("out.html")));
 }
 
+TEST_F(SimulateCommand, EveryBadLineOfATraceIsNamed) {
+  const std::string pods = file("p.csv", std::string(kPods) + "d,4000,1024,1,-5,\ne,x,1024,1,5,\n");
+  const Ran run = simulate({"openb", "--nodes", file("n.csv", kNodes), "--pods", pods});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_NE(run.err.find("p.csv:5: column gpu_milli"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("p.csv:6: column cpu_milli"), std::string::npos) << run.err;
+}
+
 TEST_F(SimulateCommand, UnknownNamesAreUsageErrors) {
   EXPECT_EQ(simulate({"demo", "--policy", "magic"}).status, 2);
   EXPECT_EQ(simulate({"demo", "--placement", "magic"}).status, 2);
@@ -150,6 +158,85 @@ TEST_F(SimulateCommand, UnknownNamesAreUsageErrors) {
             2);
   EXPECT_EQ(simulate({"muri"}).status, 2);
   EXPECT_EQ(simulate({"trace", path("none.csv"), "--cluster", path("none.yaml")}).status, 1);
+}
+
+// --checkpoint-every 0 once meant that nothing was ever lost.
+TEST_F(SimulateCommand, NumbersHaveBoundsAndTheErrorNamesThem) {
+  const auto error = [&](std::vector<std::string> arguments) {
+    const Ran run = simulate(std::move(arguments));
+    EXPECT_EQ(run.status, 2);
+    EXPECT_EQ(run.out, "");
+    return run.err.substr(0, run.err.find('\n'));
+  };
+  EXPECT_EQ(error({"demo", "--checkpoint-every", "0"}),
+            "error: --checkpoint-every: \"0\" is not a duration from 1s to 366d");
+  EXPECT_EQ(error({"demo", "--restart-cost", "31d"}),
+            "error: --restart-cost: \"31d\" is not a duration from 0s to 30d");
+  EXPECT_EQ(error({"demo", "--faults", "--fault-scale", "1e7"}),
+            "error: --fault-scale: \"1e7\" is not a number from 0 to 1000000");
+  EXPECT_EQ(
+      error({"demo", "--refused-starts", "0.04"}),
+      "error: --refused-starts: 0.04 is below the smallest step; allowed are 0, and 0.1 to 90 "
+      "in steps of 0.1");
+  EXPECT_EQ(error({"generate", "--duration-median", "500ms"}),
+            "error: --duration-median: \"500ms\" is not a duration from 1s to 3660d");
+  EXPECT_EQ(error({"generate", "--duration-max", "1m"}),
+            "error: --duration-max: 1m is below the median, 30m; allowed is the median or more");
+  const std::string trace = file("t.csv", "job_id\n0\n");
+  EXPECT_EQ(error({"muri", "--trace", trace, "--restart-cost", "often"}).substr(0, 24),
+            "error: --restart-cost: \"");
+  EXPECT_EQ(error({"gavel", "--jobs", trace, "--throughputs", trace, "--jobs-per-hour", "1",
+                   "--restart-cost", "7m"}),
+            "error: --restart-cost: \"7m\" is not a duration from 0s to 6m");
+}
+
+TEST_F(SimulateCommand, FairnessIsShownBesideFifoAndLas) {
+  const Ran run = simulate({"demo", "--fairness", "-o", "json", "--html", path("page.html")});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const Json json = Json::parse(run.out);
+  ASSERT_EQ(json["fairnessByPolicy"].size(), 3u);
+  EXPECT_EQ(json["fairnessByPolicy"][0]["policy"], "default");
+  EXPECT_EQ(json["fairnessByPolicy"][0]["worst"], json["finishTimeFairness"]["worst"]);
+  EXPECT_EQ(json["fairnessByPolicy"][1]["policy"], "fifo");
+  EXPECT_EQ(json["fairnessByPolicy"][2]["policy"], "las");
+  ASSERT_EQ(json["quotaSafety"].size(), 3u);
+  EXPECT_EQ(json["quotaSafety"][0]["waitedLongerThanDrain"], 0);
+  std::ostringstream page;
+  page << std::ifstream(path("page.html")).rdbuf();
+  EXPECT_NE(page.str().find("What quotas promise"), std::string::npos);
+}
+
+TEST_F(SimulateCommand, EveryReplayHasAPageOfItsOwn) {
+  const auto page = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--html", path("page.html")});
+    const Ran run = simulate(std::move(arguments));
+    EXPECT_EQ(run.status, 0) << run.err;
+    std::ostringstream text;
+    text << std::ifstream(path("page.html")).rdbuf();
+    return text.str();
+  };
+  const std::string churn = page({"openb", "--nodes", file("n.csv", kNodes), "--pods",
+                                  file("p.csv", kPods), "--seeds", "1-2", "--churn"});
+  EXPECT_NE(churn.find("Unallocated GPU capacity over time"), std::string::npos);
+  EXPECT_EQ(churn.find("http"), std::string::npos);  // nothing is fetched
+  const std::string jobs = file(
+      "j.csv", "job_id,arrival_unit,job_type,scale_factor,total_steps\n0,0,a,1,9000\n1,1,a,1,90\n");
+  const std::string rates =
+      file("r.csv", "worker_type,job_type,scale_factor,steps_per_s\nv100,a,1,2\nk80,a,1,1\n");
+  const std::string gavel = page({"gavel", "--jobs", jobs, "--throughputs", rates, "--cluster",
+                                  "v100:1,k80:1", "--jobs-per-hour", "2"});
+  EXPECT_NE(gavel.find("GPUs at work over time, by type"), std::string::npos);
+  EXPECT_EQ(gavel.find("nan"), std::string::npos);
+}
+
+TEST_F(SimulateCommand, WhatIsGivenTwiceIsAnError) {
+  const Ran run = simulate({"demo", "--seed", "1", "--seed", "2"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.err.substr(0, run.err.find('\n')), "error: --seed is given 2 times; give it once");
+  EXPECT_EQ(simulate({"generate", "--jobs", "3", "--sizes", "1:2,1:3"}).status, 2);
+  const Ran projects = simulate({"generate", "--jobs", "3", "--projects", "a:1,b:2,a:2"});
+  EXPECT_EQ(projects.err,
+            "error: --projects: 'a' has two weights; state one of them, or their sum\n");
 }
 
 TEST_F(SimulateCommand, MuriPrintsCompletionTimes) {

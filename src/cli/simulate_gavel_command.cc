@@ -7,6 +7,7 @@
 #include "cli/simulate_options.h"
 #include "cli/simulate_report.h"
 #include "sim/csv/csv_file.h"
+#include "sim/report/gavel_page.h"
 
 namespace fairlead::cli {
 namespace {
@@ -21,6 +22,7 @@ struct GavelCommandOptions {
   std::string restart_cost = "0";
   OutputFormat format = OutputFormat::kTable;
   std::string output;
+  std::string html;
 };
 
 Result<sim::GavelOptions> options_of(const GavelCommandOptions& in) {
@@ -45,7 +47,8 @@ Result<sim::GavelOptions> options_of(const GavelCommandOptions& in) {
                       "\"" + in.measure + "\" is not a range of jobs",
                       {},
                       "--measure",
-                      "write FIRST-LAST, positions in order of arrival from 0"});
+                      "write FIRST-LAST, positions in order of arrival, 0 or more, FIRST not above "
+                      "LAST"});
   }
   out.first = (*ends)[0];
   out.last = (*ends)[1];
@@ -57,7 +60,7 @@ struct GavelInput {
   sim::GavelThroughputs rates;
 };
 
-Result<GavelInput> load(const GavelCommandOptions& options) {
+sim::Checked<GavelInput> load(const GavelCommandOptions& options) {
   GavelInput input;
   FAIRLEAD_ASSIGN(const sim::CsvFile jobs, sim::CsvFile::read(options.jobs));
   FAIRLEAD_ASSIGN(input.jobs, sim::read_gavel_jobs(jobs));
@@ -71,7 +74,8 @@ int gavel(const GavelCommandOptions& in, CliContext& context) {
   if (!options) return report(context, options.error());
   const auto input = load(in);
   if (!input) return report(context, input.error());
-  if (!check_outputs(context, {{"--output", in.output, true}}, {in.jobs, in.throughputs})) {
+  if (!check_outputs(context, {{"--output", in.output, true}, {"--html", in.html}},
+                     {in.jobs, in.throughputs})) {
     return context.exit_status;
   }
   const auto result = [&] {
@@ -83,6 +87,9 @@ int gavel(const GavelCommandOptions& in, CliContext& context) {
       {"jobs", in.jobs},       {"throughputs", in.throughputs},
       {"cluster", in.cluster}, {"jobsPerHour", CLI::detail::to_string(in.jobs_per_hour)},
       {"policy", in.policy},   {"restartCost", in.restart_cost}};
+  if (!write_page(context, in.html, sim::gavel_page(in.policy, settings, *result))) {
+    return context.exit_status;
+  }
   return write_output(context, in.output,
                       in.format == OutputFormat::kJson ? gavel_json(in.policy, settings, *result)
                                                        : gavel_table(in.policy, *result));
@@ -110,12 +117,12 @@ void add_simulate_gavel(CLI::App& simulate, CliContext& context) {
       ->add_option("--measure", options->measure,
                    "Which jobs count, by arrival (default 4000-4999)")
       ->type_name("FIRST-LAST");
-  command
-      ->add_option("--restart-cost", options->restart_cost,
-                   "What a start after the first costs (default 0)")
-      ->type_name("DURATION");
+  add_duration_range(*command->add_option("--restart-cost", options->restart_cost,
+                                          "What a start after the first costs (default 0)"),
+                     Duration{}, minutes(6));
   add_format_option(*command, options->format, {OutputFormat::kTable, OutputFormat::kJson});
   add_output_option(*command, options->output);
+  command->add_option("--html", options->html, "Also write a page with charts")->type_name("FILE");
   constexpr Example kExamples[] = {
       {"average completion time at 4 jobs an hour",
        "fairlead simulate gavel --jobs jobs.csv --throughputs rates.csv --jobs-per-hour 4"},

@@ -21,6 +21,7 @@ struct MuriOptions {
   std::int64_t gpus_per_node = 8;
   std::string policy = "default";
   bool published = false;
+  bool fairness = false;
   std::string restart_cost = "0";
   OutputFormat format = OutputFormat::kTable;
   std::string output;
@@ -28,27 +29,20 @@ struct MuriOptions {
   std::string records;
 };
 
-Result<sim::ReplayResult> plain(const std::vector<sim::MuriJob>& jobs, const MuriOptions& options,
-                                const sim::ServicePolicy& policy, const sim::Progress& progress) {
-  FAIRLEAD_ASSIGN(const std::vector<sim::TraceJob> trace,
-                  sim::muri_trace(jobs, options.nodes, options.gpus_per_node));
+Result<sim::ReplayOptions> plain_options(const std::vector<sim::MuriJob>& jobs,
+                                         const MuriOptions& options,
+                                         const sim::ServicePolicy& policy) {
   sim::ReplayOptions replay;
   replay.policy = policy;
+  replay.take_back = false;  // one line of jobs, which stay where they are
   if (options.restart_cost == "measured") {
     for (const sim::MuriJob& job : jobs) {
       replay.start_costs.push_back(sim::muri_start_overhead(job.model, job.gpus));
     }
-  } else {
-    const auto cost = parse_duration(options.restart_cost);
-    if (!cost) {
-      Error error = cost.error();
-      error.field = "--restart-cost";
-      return fail(std::move(error));
-    }
-    replay.restart_cost = *cost;
+    return replay;
   }
-  return sim::replay(sim::uniform_cluster(options.nodes, options.gpus_per_node), trace, replay,
-                     progress);
+  FAIRLEAD_ASSIGN(replay.restart_cost, parse_duration(options.restart_cost));
+  return replay;
 }
 
 int muri(const MuriOptions& options, CliContext& context) {
@@ -72,14 +66,27 @@ int muri(const MuriOptions& options, CliContext& context) {
                      {options.trace})) {
     return context.exit_status;
   }
+  const ClusterSpec cluster = sim::uniform_cluster(options.nodes, options.gpus_per_node);
+  const auto replay_options = plain_options(*jobs, options, *policy);
+  if (!replay_options) return report(context, replay_options.error());
+  const auto trace = sim::muri_trace(*jobs, options.nodes, options.gpus_per_node);
+  if (!trace) return report(context, trace.error());
   Result<sim::ReplayResult> result = [&] {
     ProgressBar bar(context, "muri " + options.policy);
     return options.published ? sim::replay_as_published(*jobs, options.nodes, options.gpus_per_node,
                                                         *policy, bar.part(0, 1))
-                             : plain(*jobs, options, *policy, bar.part(0, 1));
+                             : sim::replay(cluster, *trace, *replay_options, bar.part(0, 1));
   }();
   if (!result) return report(context, result.error());
   const sim::Summary summary = sim::summarise(*result);
+  sim::Comparison comparison;
+  if (options.fairness) {
+    ProgressBar bar(context, "fairness");
+    auto compared =
+        sim::compare_fairness(cluster, *trace, *replay_options, *result, summary, bar.part(0, 1));
+    if (!compared) return report(context, compared.error());
+    comparison = std::move(*compared);
+  }
   const Settings settings{{"trace", options.trace},
                           {"nodes", std::to_string(options.nodes)},
                           {"gpusPerNode", std::to_string(options.gpus_per_node)},
@@ -88,14 +95,15 @@ int muri(const MuriOptions& options, CliContext& context) {
                           {"restartCost", options.published ? "published" : options.restart_cost}};
   if (!options.html.empty()) {
     const std::string page = sim::replay_page("Training jobs under policy " + options.policy,
-                                              settings, *result, summary);
+                                              settings, *result, summary, comparison);
     if (!write_page(context, options.html, page)) return context.exit_status;
   }
   if (!write_page(context, options.records, records_text(*result))) return context.exit_status;
-  return write_output(context, options.output,
-                      options.format == OutputFormat::kJson
-                          ? replay_json(options.policy, settings, *result, summary)
-                          : completion_table(options.policy, *result, summary));
+  return write_output(
+      context, options.output,
+      options.format == OutputFormat::kJson
+          ? replay_json(options.policy, settings, *result, summary, comparison)
+          : completion_table(options.policy, *result, summary) + comparison_table(comparison));
 }
 
 }  // namespace
@@ -111,13 +119,15 @@ void add_simulate_muri(CLI::App& simulate, CliContext& context) {
       *command->add_option("--gpus-per-node", options->gpus_per_node, "GPUs of each (default 8)"),
       "N", std::int64_t{1}, std::int64_t{64});
   add_policy_option(*command, options->policy);
-  command->add_flag("--published-overheads", options->published,
-                    "The published simulator's rules to the letter; srtf, srsf and tiresias");
-  command
-      ->add_option("--restart-cost", options->restart_cost,
-                   "What each start after the first costs: 0, 30s, …, or \"measured\": each "
-                   "start by the authors' table (default 0)")
-      ->type_name("DURATION");
+  CLI::Option* published =
+      command->add_flag("--published-overheads", options->published,
+                        "The published simulator's rules to the letter; srtf, srsf and tiresias");
+  add_fairness_option(*command, options->fairness);
+  command->get_option("--fairness")->excludes(published);
+  add_restart_cost_option(*command, options->restart_cost,
+                          "What each start after the first costs: 0, 30s, …, or \"measured\": each "
+                          "start by the authors' table (default 0)",
+                          "measured");
   add_format_option(*command, options->format, {OutputFormat::kTable, OutputFormat::kJson});
   add_output_option(*command, options->output);
   command->add_option("--html", options->html, "Also write a page with charts")->type_name("FILE");

@@ -7,6 +7,7 @@
 #include "cli/simulate_options.h"
 #include "cli/simulate_report.h"
 #include "sim/csv/csv_file.h"
+#include "sim/report/churn_page.h"
 #include "sim/report/openb_page.h"
 
 namespace fairlead::cli {
@@ -25,21 +26,26 @@ struct OpenbOptions {
   std::string html;
 };
 
-Result<sim::OpenbInput> load(const OpenbOptions& options) {
+std::unexpected<std::vector<Error>> refused(const char* message, const std::string& where,
+                                            const char* field, const char* cure) {
+  return std::unexpected(
+      std::vector<Error>{Error{ErrorCode::kInvalidArgument, message, where, field, cure}});
+}
+
+sim::Checked<sim::OpenbInput> load(const OpenbOptions& options) {
   sim::OpenbInput input;
   FAIRLEAD_ASSIGN(const sim::CsvFile nodes, sim::CsvFile::read(options.nodes));
   FAIRLEAD_ASSIGN(input.nodes, sim::read_openb_nodes(nodes));
   FAIRLEAD_ASSIGN(const sim::CsvFile pods, sim::CsvFile::read(options.pods));
   FAIRLEAD_ASSIGN(input.pods, sim::read_openb_pods(pods));
   if (sim::total_gpu_milli(input.nodes) == 0) {
-    return fail(Error{ErrorCode::kInvalidArgument, "no node has a GPU", options.nodes, "column gpu",
-                      "there must be one to fill"});
+    return refused("no node has a GPU", options.nodes, "column gpu", "there must be one to fill");
   }
   std::int64_t asked = 0;
   for (const sim::OpenbPod& pod : input.pods) asked += pod.milli();
   if (asked == 0) {
-    return fail(Error{ErrorCode::kInvalidArgument, "no pod asks for a GPU", options.pods,
-                      "column num_gpu", "there must be one to arrive"});
+    return refused("no pod asks for a GPU", options.pods, "column num_gpu",
+                   "there must be one to arrive");
   }
   return input;
 }
@@ -81,14 +87,7 @@ int fill(const OpenbOptions& options, const sim::OpenbInput& input,
 
 int churn(const OpenbOptions& options, const sim::OpenbInput& input,
           const std::vector<std::uint64_t>& seeds, CliContext& context) {
-  if (!options.html.empty()) {
-    return report(context, Error{ErrorCode::kInvalidArgument,
-                                 "--churn has no page",
-                                 {},
-                                 "--html",
-                                 "leave out --html, or use -o json"});
-  }
-  if (!check_outputs(context, {{"--output", options.output, true}},
+  if (!check_outputs(context, {{"--output", options.output, true}, {"--html", options.html}},
                      {options.nodes, options.pods})) {
     return context.exit_status;
   }
@@ -99,14 +98,17 @@ int churn(const OpenbOptions& options, const sim::OpenbInput& input,
       auto run = sim::run_openb_churn(input, options.policy, seeds[i], options.load,
                                       bar.part(i, seeds.size()));
       if (!run) return report(context, run.error());
-      runs.push_back(*run);
+      runs.push_back(std::move(*run));
     }
   }
-  return write_output(
-      context, options.output,
-      options.format == OutputFormat::kJson
-          ? churn_json(options.policy, settings_of(options, input), runs, !options.no_speed)
-          : churn_table(options.policy, runs, !options.no_speed));
+  const Settings settings = settings_of(options, input);
+  if (!write_page(context, options.html, sim::churn_page(options.policy, settings, runs))) {
+    return context.exit_status;
+  }
+  return write_output(context, options.output,
+                      options.format == OutputFormat::kJson
+                          ? churn_json(options.policy, settings, runs, !options.no_speed)
+                          : churn_table(options.policy, runs, !options.no_speed));
 }
 
 int openb(const OpenbOptions& options, CliContext& context) {

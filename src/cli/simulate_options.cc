@@ -40,7 +40,8 @@ Result<std::vector<std::uint64_t>> parse_seeds(std::string_view text) {
     if (!ok || last < first) {
       return fail(ErrorCode::kInvalidArgument,
                   "\"" + std::string(part) + "\" in --seeds is not a seed or a range of seeds",
-                  "write 42-51, or 1,2,7, with the lower number first");
+                  "write 42-51, or 1,2,7, with the lower number first; allowed are 0 to "
+                  "9223372036854775807");
     }
     if (last - first >= kMaxSeeds || seeds.size() + (last - first) >= kMaxSeeds) {
       return fail(ErrorCode::kOutOfRange, "--seeds names more than 10000 seeds", "name fewer");
@@ -90,6 +91,17 @@ void add_policy_option(CLI::App& command, std::string& target) {
 void add_placement_option(CLI::App& command, const char* name, std::string& target) {
   add_choice(*command.add_option(name, target, "On which node a task goes (default default)"),
              {"default", "random", "bestfit", "dotprod", "fgd", "firstfit"});
+}
+
+void add_restart_cost_option(CLI::App& command, std::string& target, const std::string& what,
+                             std::string_view word) {
+  add_duration_range(*command.add_option("--restart-cost", target, what), Duration{},
+                     hours(24 * 30), word);
+}
+
+void add_fairness_option(CLI::App& command, bool& target) {
+  command.add_flag("--fairness", target,
+                   "Also under fifo and las, and each project alone on its quota, to compare");
 }
 
 void add_seed_option(CLI::App& command, std::uint64_t& target, const std::string& what) {

@@ -40,6 +40,11 @@ class ProgressBar {
 void add_policy_option(CLI::App& command, std::string& target);
 // The placement policies of the core, by the name that the command gives the option.
 void add_placement_option(CLI::App& command, const char* name, std::string& target);
+// What a start after a job's first costs: 0 to 30 days. `word` may stand for a duration.
+void add_restart_cost_option(CLI::App& command, std::string& target, const std::string& what,
+                             std::string_view word = {});
+// --fairness: also the comparison of sim/report/comparison.h.
+void add_fairness_option(CLI::App& command, bool& target);
 void add_seed_option(CLI::App& command, std::uint64_t& target, const std::string& what);
 
 // The `kind: Cluster` document of a file. Reports what is wrong and sets context.exit_status.

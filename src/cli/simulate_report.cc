@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "sim/csv/csv_file.h"
 #include "sim/report/text.h"
+#include "sim/report/time_columns.h"
 
 namespace fairlead::cli {
 namespace {
@@ -17,6 +18,7 @@ using Json = nlohmann::ordered_json;
 using sim::duration_words;
 using sim::fixed;
 using sim::grouped;
+using sim::time_cell;
 using Align = Table::Align;
 
 constexpr std::size_t kFull = 100;   // percent arrived
@@ -103,24 +105,45 @@ Json fairness_json(const std::vector<sim::FairnessRow>& rows) {
                    {"entitledGpuHours", rounded(row.entitled_gpu_hours)},
                    {"receivedOfEntitled",
                     row.entitled_gpu_hours > 0 ? Json(rounded(row.received_of_entitled)) : Json()},
-                   {"waitingGpuHours", rounded(row.waiting_gpu_hours)}});
+                   {"missedGpuHours", rounded(row.missed_gpu_hours)},
+                   {"lentGpuHours", rounded(row.lent_gpu_hours)},
+                   {"waitingGpuHours", rounded(row.waiting_gpu_hours)},
+                   {"lostGpuHours", rounded(row.lost_gpu_hours)},
+                   {"preemptions", row.preemptions}});
   }
   return out;
 }
 
-std::string wait_rows(const char* what, const std::vector<sim::WaitGroup>& groups) {
-  Table table;
-  table.column(what);
-  for (const char* name : {"JOBS", "MEAN WAIT", "P50", "P90", "P99", "LONGEST"}) {
-    table.column(name, Align::kRight);
+// The first column left, the others right.
+std::string text_of(sim::TextTable table) {
+  table.settle_times();
+  Table out;
+  for (std::size_t i = 0; i < table.header.size(); ++i) {
+    out.column(std::move(table.header[i]), i == 0 ? Align::kLeft : Align::kRight);
   }
+  for (auto& row : table.rows) out.row(std::move(row));
+  return out.text();
+}
+
+Json rho_json(const sim::FinishTimeFairness& f) {
+  return {{"worst", rounded(f.worst)},
+          {"p50", rounded(f.p50)},
+          {"p90", rounded(f.p90)},
+          {"p99", rounded(f.p99)},
+          {"unfairPercent", rounded(f.unfair_percent)}};
+}
+
+std::string wait_rows(const char* what, const std::vector<sim::WaitGroup>& groups) {
+  sim::TextTable table;
+  table.column(what);
+  table.column("JOBS");
+  for (const char* name : {"MEAN WAIT", "P50", "P90", "P99", "LONGEST"}) table.time_column(name);
   for (const sim::WaitGroup& group : groups) {
     const sim::Quantiles& q = group.wait;
-    table.row({group.label, grouped(static_cast<double>(q.count)), duration_words(q.mean),
-               duration_words(q.p50), duration_words(q.p90), duration_words(q.p99),
-               duration_words(q.max)});
+    table.rows.push_back({group.label, grouped(static_cast<double>(q.count)), time_cell(q.mean),
+                          time_cell(q.p50), time_cell(q.p90), time_cell(q.p99), time_cell(q.max)});
   }
-  return table.text();
+  return text_of(std::move(table));
 }
 
 }  // namespace
@@ -207,22 +230,22 @@ std::string gavel_json(const std::string& policy, const Settings& settings,
 }
 
 std::string gavel_table(const std::string& policy, const sim::GavelResult& result) {
-  Table table;
+  sim::TextTable table;
   table.column("POLICY");
-  for (const char* name :
-       {"MEASURED", "AVG JCT", "P50", "P99", "ACTIVE JOBS", "PREEMPTIONS", "MOVES"}) {
-    table.column(name, Align::kRight);
-  }
-  table.row({policy, grouped(static_cast<double>(result.measured)),
-             fixed(result.avg_hours, 2) + " h", fixed(result.p50_hours, 2) + " h",
-             fixed(result.p99_hours, 1) + " h", fixed(result.mean_active, 1),
-             grouped(static_cast<double>(result.preemptions)),
-             grouped(static_cast<double>(result.moves))});
-  return table.text();
+  table.column("MEASURED");
+  for (const char* name : {"AVG JCT", "P50", "P99"}) table.time_column(name);
+  for (const char* name : {"ACTIVE JOBS", "PREEMPTIONS", "MOVES"}) table.column(name);
+  table.rows.push_back({policy, grouped(static_cast<double>(result.measured)),
+                        time_cell(result.avg_hours * 3600), time_cell(result.p50_hours * 3600),
+                        time_cell(result.p99_hours * 3600), fixed(result.mean_active, 1),
+                        grouped(static_cast<double>(result.preemptions)),
+                        grouped(static_cast<double>(result.moves))});
+  return text_of(std::move(table));
 }
 
 std::string replay_json(const std::string& policy, const Settings& settings,
-                        const sim::ReplayResult& result, const sim::Summary& s) {
+                        const sim::ReplayResult& result, const sim::Summary& s,
+                        const sim::Comparison& comparison) {
   Json out;
   out["policy"] = policy;
   out["settings"] = settings_json(settings);
@@ -255,10 +278,22 @@ std::string replay_json(const std::string& policy, const Settings& settings,
   out["waitsByProject"] = waits_json("project", s.by_project);
   if (!s.fairness.empty()) out["fairness"] = fairness_json(s.fairness);
   if (!s.finish_time.sorted.empty()) {
-    out["finishTimeFairness"] = {{"worst", rounded(s.finish_time.worst)},
-                                 {"p50", rounded(s.finish_time.p50)},
-                                 {"p99", rounded(s.finish_time.p99)},
-                                 {"unfairPercent", rounded(s.finish_time.unfair_percent)}};
+    out["finishTimeFairness"] = rho_json(s.finish_time);
+  }
+  for (const sim::PolicyFairness& policy_row : comparison.policies) {
+    Json row = {{"policy", policy_row.policy}};
+    row.update(rho_json(policy_row.rho));
+    row["avgJctSeconds"] = rounded(policy_row.completion.mean);
+    out["fairnessByPolicy"].push_back(std::move(row));
+  }
+  for (const sim::SafetyRow& row : comparison.safety) {
+    out["quotaSafety"].push_back({{"project", row.project},
+                                  {"quotaGpus", rounded(row.quota_gpus)},
+                                  {"jobsWithinQuota", row.within},
+                                  {"waitedLonger", row.longer},
+                                  {"waitedLongerThanDrain", row.unsafe},
+                                  {"drainSeconds", rounded(row.drain_seconds)},
+                                  {"longestExcessSeconds", rounded(row.longest_excess_seconds)}});
   }
   Json never = Json::array();
   for (const sim::JobRecord& job : result.jobs) {
@@ -310,7 +345,8 @@ std::string replay_table(const sim::ReplayResult& result, const sim::Summary& s)
   if (s.fairness.empty()) return out;
   Table shares;
   shares.column("PROJECT");
-  for (const char* name : {"QUOTA", "RECEIVED GPU-H", "OF ALL", "ENTITLED GPU-H", "OF ENTITLED"}) {
+  for (const char* name : {"QUOTA", "RECEIVED GPU-H", "OF ALL", "ENTITLED", "OF ENTITLED", "MISSED",
+                           "WHILE LENT", "PREEMPTED", "LOST GPU-H"}) {
     shares.column(name, Align::kRight);
   }
   for (const sim::FairnessRow& row : s.fairness) {
@@ -318,24 +354,57 @@ std::string replay_table(const sim::ReplayResult& result, const sim::Summary& s)
     shares.row({row.project, row.quota_gpus < 0 ? "unlimited" : fixed(row.quota_gpus, 0),
                 grouped(row.received_gpu_hours), fixed(row.received_percent, 1) + " %",
                 entitled ? grouped(row.entitled_gpu_hours) : "-",
-                entitled ? fixed(row.received_of_entitled, 2) : "-"});
+                entitled ? fixed(row.received_of_entitled, 2) : "-",
+                entitled ? grouped(row.missed_gpu_hours) : "-",
+                entitled ? grouped(row.lent_gpu_hours) : "-",
+                grouped(static_cast<double>(row.preemptions)), grouped(row.lost_gpu_hours)});
   }
   return out + "\n" + shares.text();
 }
 
+std::string comparison_table(const sim::Comparison& comparison) {
+  if (comparison.policies.empty()) return {};
+  sim::TextTable policies;
+  policies.column("POLICY");
+  for (const char* name : {"WORST RHO", "P99", "P90", "P50", "ABOVE 1"}) policies.column(name);
+  policies.time_column("AVG JCT");
+  for (const sim::PolicyFairness& row : comparison.policies) {
+    policies.rows.push_back({row.policy, fixed(row.rho.worst, 2), fixed(row.rho.p99, 2),
+                             fixed(row.rho.p90, 2), fixed(row.rho.p50, 2),
+                             fixed(row.rho.unfair_percent, 1) + " %",
+                             time_cell(row.completion.mean)});
+  }
+  std::string out = "\n" + text_of(std::move(policies));
+  if (comparison.safety.empty()) return out;
+  sim::TextTable safety;
+  safety.column("PROJECT");
+  for (const char* name : {"QUOTA", "WITHIN QUOTA", "WAITED LONGER", "BEYOND A DRAIN"}) {
+    safety.column(name);
+  }
+  safety.time_column("DRAIN");
+  safety.time_column("LONGEST EXCESS");
+  for (const sim::SafetyRow& row : comparison.safety) {
+    safety.rows.push_back(
+        {row.project, fixed(row.quota_gpus, 0), grouped(static_cast<double>(row.within)),
+         grouped(static_cast<double>(row.longer)), grouped(static_cast<double>(row.unsafe)),
+         time_cell(row.drain_seconds), time_cell(row.longest_excess_seconds)});
+  }
+  return out + "\n" + text_of(std::move(safety));
+}
+
 std::string completion_table(const std::string& policy, const sim::ReplayResult& result,
                              const sim::Summary& s) {
-  Table table;
+  sim::TextTable table;
   table.column("POLICY");
-  for (const char* name : {"JOBS", "AVG JCT", "P50", "P99", "MAKESPAN", "PREEMPTIONS", "MOVES"}) {
-    table.column(name, Align::kRight);
-  }
-  const auto ks = [](double seconds) { return fixed(seconds / 1000, 2) + " ks"; };
-  table.row({policy, grouped(static_cast<double>(s.finished)), ks(s.completion.mean),
-             ks(s.completion.p50), ks(s.completion.p99), ks(s.makespan_seconds),
-             grouped(static_cast<double>(result.preemptions)),
-             grouped(static_cast<double>(result.moves))});
-  return table.text();
+  table.column("JOBS");
+  for (const char* name : {"AVG JCT", "P50", "P99", "MAKESPAN"}) table.time_column(name);
+  for (const char* name : {"PREEMPTIONS", "MOVES"}) table.column(name);
+  table.rows.push_back({policy, grouped(static_cast<double>(s.finished)),
+                        time_cell(s.completion.mean), time_cell(s.completion.p50),
+                        time_cell(s.completion.p99), time_cell(s.makespan_seconds),
+                        grouped(static_cast<double>(result.preemptions)),
+                        grouped(static_cast<double>(result.moves))});
+  return text_of(std::move(table));
 }
 
 std::string records_text(const sim::ReplayResult& result) {

@@ -8,6 +8,7 @@
 #include "sim/gavel/rounds.h"
 #include "sim/openb/churn.h"
 #include "sim/openb/fill.h"
+#include "sim/report/comparison.h"
 #include "sim/report/page.h"
 #include "sim/report/summary.h"
 
@@ -32,7 +33,10 @@ std::string gavel_json(const std::string& policy, const Settings& settings,
 std::string gavel_table(const std::string& policy, const sim::GavelResult& result);
 
 std::string replay_json(const std::string& policy, const Settings& settings,
-                        const sim::ReplayResult& result, const sim::Summary& summary);
+                        const sim::ReplayResult& result, const sim::Summary& summary,
+                        const sim::Comparison& comparison);
+// Finish-time fairness by policy and what quotas promised, after an empty line; "" for none.
+std::string comparison_table(const sim::Comparison& comparison);
 // The whole summary: totals, waits by size and project, shares.
 std::string replay_table(const sim::ReplayResult& result, const sim::Summary& summary);
 // One line of totals under a header, as the yardsticks print it.

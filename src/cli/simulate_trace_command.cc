@@ -27,6 +27,8 @@ struct TraceOptions {
   std::uint64_t seed = 1;
   std::string restart_cost = "0";
   std::string checkpoint = "30m";
+  bool no_taking_back = false;
+  bool fairness = false;
   bool faults = false;
   double fault_scale = 1;
   double refused_percent = 0;
@@ -58,7 +60,15 @@ Result<sim::ReplayOptions> replay_options(const TraceOptions& in, const ClusterS
   out.seed = in.seed;
   FAIRLEAD_ASSIGN(out.restart_cost, duration_option(in.restart_cost, "--restart-cost"));
   FAIRLEAD_ASSIGN(out.checkpoint_every, duration_option(in.checkpoint, "--checkpoint-every"));
-  out.refused_starts_milli = static_cast<std::int64_t>(in.refused_percent * 10);
+  out.take_back = !in.no_taking_back;
+  out.refused_starts_milli = std::llround(in.refused_percent * 10);
+  if (in.refused_percent > 0 && out.refused_starts_milli == 0) {
+    return fail(Error{ErrorCode::kOutOfRange,
+                      CLI::detail::to_string(in.refused_percent) + " is below the smallest step",
+                      {},
+                      "--refused-starts",
+                      "allowed are 0, and 0.1 to 90 in steps of 0.1"});
+  }
   if (in.faults) {
     sim::FaultRates rates;
     rates.scale = in.fault_scale;
@@ -86,11 +96,14 @@ Settings settings_of(const TraceOptions& in) {
                     {"policy", in.policy},
                     {"placement", in.placement},
                     {"seed", std::to_string(in.seed)},
-                    {"restartCost", in.restart_cost}};
+                    {"restartCost", in.restart_cost},
+                    {"checkpointEvery", in.checkpoint}};
+  if (in.policy == "default") {
+    settings.emplace_back("takingBack", in.no_taking_back ? "off" : "on");
+  }
   if (in.limit > 0) settings.emplace_back("jobs", std::to_string(in.limit));
   if (in.faults) {
     settings.emplace_back("faultRates", "published × " + CLI::detail::to_string(in.fault_scale));
-    settings.emplace_back("checkpointEvery", in.checkpoint);
   }
   if (in.refused_percent > 0) {
     settings.emplace_back("refusedStartsPercent", CLI::detail::to_string(in.refused_percent));
@@ -124,16 +137,25 @@ int replay_and_report(const TraceOptions& in, const ClusterSpec& cluster,
   if (!result) return report(context, result.error());
   if (const auto kept = log.commit(); !kept) return report(context, kept.error());
   const sim::Summary summary = sim::summarise(*result);
+  sim::Comparison comparison;
+  if (in.fairness) {
+    ProgressBar bar(context, "fairness");
+    auto compared =
+        sim::compare_fairness(cluster, jobs, *options, *result, summary, bar.part(0, 1));
+    if (!compared) return report(context, compared.error());
+    comparison = std::move(*compared);
+  }
   const Settings settings = settings_of(in);
   if (!in.html.empty() &&
-      !write_page(context, in.html, sim::replay_page(title, settings, *result, summary))) {
+      !write_page(context, in.html,
+                  sim::replay_page(title, settings, *result, summary, comparison))) {
     return context.exit_status;
   }
   if (!write_page(context, in.records, records_text(*result))) return context.exit_status;
   return write_output(context, in.output,
                       in.format == OutputFormat::kJson
-                          ? replay_json(in.policy, settings, *result, summary)
-                          : replay_table(*result, summary));
+                          ? replay_json(in.policy, settings, *result, summary, comparison)
+                          : replay_table(*result, summary) + comparison_table(comparison));
 }
 
 // Gangs of the Philly trace are cut into tasks of the largest node's size.
@@ -143,8 +165,8 @@ std::int64_t largest_node(const ClusterSpec& cluster) {
   return static_cast<std::int64_t>(most);
 }
 
-Result<std::vector<sim::TraceJob>> load_jobs(const TraceOptions& in, const ClusterSpec& cluster,
-                                             bool philly) {
+sim::Checked<std::vector<sim::TraceJob>> load_jobs(const TraceOptions& in,
+                                                   const ClusterSpec& cluster, bool philly) {
   FAIRLEAD_ASSIGN(const sim::CsvFile file, sim::CsvFile::read(in.file));
   FAIRLEAD_ASSIGN(
       std::vector<sim::TraceJob> jobs,
@@ -186,20 +208,20 @@ void add_replay_options(CLI::App& command, TraceOptions& options) {
   add_seed_option(
       command, options.seed,
       "Seed of faults and of random choices (default " + std::to_string(options.seed) + ")");
-  command
-      .add_option("--restart-cost", options.restart_cost,
-                  "What each start after a job's first costs (default 0)")
-      ->type_name("DURATION");
+  add_fairness_option(command, options.fairness);
+  add_restart_cost_option(command, options.restart_cost,
+                          "What each start after a job's first costs (default 0)");
+  command.add_flag("--no-taking-back", options.no_taking_back,
+                   "With --policy default: nobody is stopped or moved for another (rule 7)");
+  add_duration_range(
+      *command.add_option("--checkpoint-every", options.checkpoint,
+                          "Work since the last one is done again by who was stopped (default 30m)"),
+      seconds(1), hours(24 * 366));
   CLI::Option* faults = command.add_flag("--faults", options.faults,
                                          "Nodes, devices and switches fail and are repaired");
   CLI::Option* scale = command.add_option("--fault-scale", options.fault_scale,
                                           "With --faults: times the published rates (default 1)");
   add_range(*scale->needs(faults), "FACTOR", 0.0, 1e6);
-  command
-      .add_option("--checkpoint-every", options.checkpoint,
-                  "With --faults: work since the last one is done again (default 30m)")
-      ->needs(faults)
-      ->type_name("DURATION");
   add_range(*command.add_option(
                 "--refused-starts", options.refused_percent,
                 "Starts in % that fail outside the scheduler and are tried again (default 0)"),

@@ -145,7 +145,6 @@ TEST(Options, ThatMeanNothingWithoutAnotherAreRefused) {
   EXPECT_EQ(run_with({"simulate", "demo", "--fault-scale", "3"}).err,
             "error: --fault-scale requires --faults\n"
             "Run \"fairlead simulate demo --help\" for usage.\n");
-  EXPECT_EQ(run_with({"simulate", "demo", "--checkpoint-every", "5m"}).status, 2);
   EXPECT_EQ(run_with({"simulate", "openb", "--nodes", "n", "--pods", "p", "--load", "50"}).status,
             2);
   EXPECT_EQ(run_with({"simulate", "generate", "--burst-mean", "4"}).status, 2);

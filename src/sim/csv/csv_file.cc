@@ -111,12 +111,12 @@ std::optional<Parts> decimal_parts(std::string_view text) {
 
 }  // namespace
 
-Result<CsvFile> CsvFile::read(const std::string& path) {
-  FAIRLEAD_ASSIGN(std::string text, read_text_file(path));
+Checked<CsvFile> CsvFile::read(const std::string& path) {
+  FAIRLEAD_ASSIGN(std::string text, checked(read_text_file(path)));
   return parse(document_name(path), std::move(text));
 }
 
-Result<CsvFile> CsvFile::parse(std::string name, std::string text) {
+Checked<CsvFile> CsvFile::parse(std::string name, std::string text) {
   CsvFile file;
   file.name_ = std::move(name);
   file.text_ = std::make_unique<std::string>(std::move(text));
@@ -125,16 +125,43 @@ Result<CsvFile> CsvFile::parse(std::string name, std::string text) {
   return file;
 }
 
-Result<void> CsvFile::parse_lines() {
-  std::string_view rest = *text_;
-  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
-  const auto at_line = [&](int line, std::string message, std::string cure,
-                           ErrorCode code = ErrorCode::kInvalidArgument) {
+// The names of the columns, from the first line.
+Result<void> CsvFile::take_header(const std::vector<std::string_view>& cells, int line) {
+  const auto refuse = [&](std::string message, std::string cure, ErrorCode code) {
     return fail(
         Error{code, std::move(message), fmt::format("{}:{}", name_, line), {}, std::move(cure)});
   };
+  if (cells.size() > kMaxColumns) {
+    return refuse(fmt::format("has {} columns, allowed are {}", cells.size(), kMaxColumns),
+                  "remove those that are not needed", ErrorCode::kOutOfRange);
+  }
+  for (const std::string_view cell : cells) {
+    if (cell.empty()) {
+      return refuse(fmt::format("column {} has no name", header_.size() + 1),
+                    "the first line names the columns", ErrorCode::kInvalidArgument);
+    }
+    if (find_column(cell)) {
+      return refuse(fmt::format("column '{}' is there twice", shown(cell)), "remove one of them",
+                    ErrorCode::kInvalidArgument);
+    }
+    header_.emplace_back(cell);
+  }
+  return {};
+}
+
+Checked<void> CsvFile::parse_lines() {
+  std::string_view rest = *text_;
+  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
+  RowErrors errors;
   std::vector<std::string_view> cells;
   int number = 0;
+  const auto refuse = [&](std::string message, std::string cure) {
+    errors.add(Error{ErrorCode::kInvalidArgument,
+                     std::move(message),
+                     fmt::format("{}:{}", name_, number),
+                     {},
+                     std::move(cure)});
+  };
   while (!rest.empty()) {
     ++number;
     const std::size_t end = std::min(rest.find('\n'), rest.size());
@@ -143,57 +170,34 @@ Result<void> CsvFile::parse_lines() {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (trimmed(line).empty()) continue;
     if (!is_text(line)) {
-      return at_line(number, fmt::format("not UTF-8 text: '{}'", shown(line)),
-                     "save it as UTF-8, without control characters, with line ends LF or CRLF");
+      refuse(fmt::format("not UTF-8 text: '{}'", shown(line)),
+             "save it as UTF-8, without control characters, with line ends LF or CRLF");
+    } else if (!split_line(line, *unquoted_, cells)) {
+      refuse(fmt::format("a quote is not closed in '{}'", shown(line)),
+             "close it on the same line; write a quote inside as two quotes");
+    } else if (header_.empty()) {
+      FAIRLEAD_TRY(checked(take_header(cells, number)));
+    } else if (cells.size() != header_.size()) {
+      refuse(fmt::format("has {} cells; the header has {} columns ({})", cells.size(),
+                         header_.size(), joined(header_)),
+             "give each column one cell, an empty one where nothing is known");
+    } else {
+      cells_.insert(cells_.end(), cells.begin(), cells.end());
+      lines_.push_back(number);
     }
-    if (!split_line(line, *unquoted_, cells)) {
-      return at_line(number, fmt::format("a quote is not closed in '{}'", shown(line)),
-                     "close it on the same line; write a quote inside as two quotes");
-    }
-    if (header_.empty()) {
-      if (cells.size() > kMaxColumns) {
-        return at_line(number,
-                       fmt::format("has {} columns, allowed are {}", cells.size(), kMaxColumns),
-                       "remove those that are not needed", ErrorCode::kOutOfRange);
-      }
-      header_.assign(cells.begin(), cells.end());
-      for (std::size_t i = 0; i < header_.size(); ++i) {
-        if (header_[i].empty()) {
-          return at_line(number, fmt::format("column {} has no name", i + 1),
-                         "the first line names the columns");
-        }
-        if (std::find(header_.begin(), header_.begin() + static_cast<std::ptrdiff_t>(i),
-                      header_[i]) != header_.begin() + static_cast<std::ptrdiff_t>(i)) {
-          return at_line(number, fmt::format("column '{}' is there twice", shown(header_[i])),
-                         "remove one of them");
-        }
-      }
-      continue;
-    }
-    if (cells.size() != header_.size()) {
-      return at_line(number,
-                     fmt::format("has {} cells; the header has {} columns ({})", cells.size(),
-                                 header_.size(), joined(header_)),
-                     "give each column one cell, an empty one where nothing is known");
-    }
-    cells_.insert(cells_.end(), cells.begin(), cells.end());
-    lines_.push_back(number);
+    // Without a header nothing else can be said of the rest.
+    if (header_.empty()) break;
   }
+  if (!errors.empty()) return std::unexpected(errors.take(name_));
   if (header_.empty()) {
-    return fail(Error{ErrorCode::kInvalidArgument,
-                      "the file is empty",
-                      name_,
-                      {},
-                      "the first line names the columns, each further line is one row"});
+    refuse("the file is empty", "the first line names the columns, each further line is one row");
+  } else if (lines_.empty()) {
+    refuse("there is a header but no row", "add at least one line below the header");
   }
-  if (lines_.empty()) {
-    return fail(Error{ErrorCode::kInvalidArgument,
-                      "there is a header but no row",
-                      name_,
-                      {},
-                      "add at least one line below the header"});
-  }
-  return {};
+  if (errors.empty()) return {};
+  std::vector<Error> whole = errors.take(name_);
+  whole.front().where = name_;
+  return std::unexpected(std::move(whole));
 }
 
 std::optional<std::size_t> CsvFile::find_column(std::string_view name) const {

@@ -17,18 +17,19 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sim/csv/checked.h"
 
 namespace fairlead::sim {
 
 class CsvFile {
  public:
   // "-" is standard input. Error: kIo if the file cannot be read, else as parse().
-  static Result<CsvFile> read(const std::string& path);
+  static Checked<CsvFile> read(const std::string& path);
 
-  // Error: kInvalidArgument for an empty text, a header without rows, a row with another number of
+  // Errors: kInvalidArgument for an empty text, a header without rows, a row with another number of
   // cells than the header, an open quote, control characters, text that is not UTF-8, a column
   // name that is empty or stated twice; kOutOfRange for too many columns.
-  static Result<CsvFile> parse(std::string name, std::string text);
+  static Checked<CsvFile> parse(std::string name, std::string text);
 
   // Position of a column by name. Error: kInvalidArgument, naming the columns that there are.
   Result<std::size_t> column(std::string_view name) const;
@@ -63,7 +64,8 @@ class CsvFile {
               ErrorCode code = ErrorCode::kInvalidArgument) const;
 
  private:
-  Result<void> parse_lines();
+  Checked<void> parse_lines();
+  Result<void> take_header(const std::vector<std::string_view>& cells, int line);
 
   std::string name_;
   std::unique_ptr<std::string> text_;                  // stable address: cells point into it

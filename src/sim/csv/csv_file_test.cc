@@ -15,13 +15,13 @@ namespace {
 
 CsvFile parsed(const std::string& text) {
   auto file = CsvFile::parse("jobs.csv", text);
-  EXPECT_TRUE(file.has_value()) << (file ? "" : file.error().text());
+  EXPECT_TRUE(file.has_value()) << (file ? "" : file.error().front().text());
   return std::move(*file);
 }
 
 std::string parse_error(const std::string& text) {
   const auto file = CsvFile::parse("jobs.csv", text);
-  return file ? "no error" : file.error().text();
+  return file ? "no error" : file.error().front().text();
 }
 
 TEST(CsvFile, ReadsCellsByColumnNameAndKnowsTheirLines) {
@@ -61,6 +61,33 @@ TEST(CsvFile, RefusesWhatIsNoTable) {
   EXPECT_EQ(parse_error("a,a\n1,2\n"), "jobs.csv:1: column 'a' is there twice; remove one of them");
   EXPECT_EQ(parse_error("a,,c\n1,2,3\n"),
             "jobs.csv:1: column 2 has no name; the first line names the columns");
+}
+
+// A file with a slip in each line once took as many tries as it has lines.
+TEST(CsvFile, TenBadLinesAreNamedAndTheRestCounted) {
+  std::string text = "a,b\n";
+  for (int i = 0; i < 15; ++i) text += "1,2\n1\n";
+  const auto file = CsvFile::parse("jobs.csv", text);
+  ASSERT_FALSE(file.has_value());
+  ASSERT_EQ(file.error().size(), 11u);
+  EXPECT_EQ(file.error()[0].where, "jobs.csv:3");
+  EXPECT_EQ(file.error()[9].where, "jobs.csv:21");
+  EXPECT_EQ(file.error()[10].text(), "jobs.csv: and 5 more");
+}
+
+TEST(CsvFile, BadCellsOfDifferentRowsAreNamedTogether) {
+  const CsvFile file = parsed("n\n1\nx\n3\n-4\n");
+  std::int64_t sum = 0;
+  const auto read = read_rows(file, [&](std::size_t row) -> Result<void> {
+    FAIRLEAD_ASSIGN(const std::int64_t n, file.integer(row, 0, 0, 9));
+    sum += n;
+    return {};
+  });
+  EXPECT_EQ(sum, 4);
+  ASSERT_FALSE(read.has_value());
+  ASSERT_EQ(read.error().size(), 2u);
+  EXPECT_EQ(read.error()[0].where, "jobs.csv:3");
+  EXPECT_EQ(read.error()[1].where, "jobs.csv:5");
 }
 
 // Names that are no UTF-8 once ended `-o json` with an exception; others steered the terminal.

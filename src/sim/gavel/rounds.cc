@@ -106,6 +106,8 @@ class Rounds {
         core_(std::move(core)) {
     result_.first = options.first;
     result_.last = options.last;
+    result_.types = options.cluster;
+    result_.use = OverTime(1 + options.cluster.size(), kRoundSeconds / 3600);
     if (jobs_.size() <= options.last) {
       result_.first = 0;
       result_.last = jobs_.size() - 1;
@@ -128,6 +130,7 @@ class Rounds {
       FAIRLEAD_TRY(place());
       ++result_.rounds;
       active_sum_ += static_cast<double>(active_.size());
+      note_use();
       FAIRLEAD_TRY(work());
       now_ += kRoundSeconds;
       if (progress) {
@@ -143,7 +146,23 @@ class Rounds {
   void skip_idle_time() {
     if (next_ >= jobs_.size()) return;
     const double behind = jobs_[next_].arrival - now_;
-    if (behind > 0) now_ += std::ceil(behind / kRoundSeconds) * kRoundSeconds;
+    if (behind <= 0) return;
+    const double before = now_;
+    now_ += std::ceil(behind / kRoundSeconds) * kRoundSeconds;
+    result_.use.add(before / 3600, now_ / 3600, std::vector<double>(1 + options_.cluster.size()));
+  }
+
+  // The present round.
+  void note_use() {
+    std::vector<double> now(1 + options_.cluster.size());
+    now[0] = static_cast<double>(active_.size());
+    for (const std::uint32_t n : active_) {
+      const int type = jobs_[n].type;
+      if (type < 0) continue;
+      const auto t = static_cast<std::size_t>(type);
+      now[1 + t] += 100.0 * trace_[n].gpus / static_cast<double>(options_.cluster[t].gpus);
+    }
+    result_.use.add(now_ / 3600, (now_ + kRoundSeconds) / 3600, now);
   }
 
   void arrive() {
@@ -225,7 +244,7 @@ class Rounds {
       if (types[i] < 0 || jobs_[wanted[i]].asked == types[i]) continue;
       FAIRLEAD_TRY(submit(wanted[i], types[i], static_cast<std::int64_t>(i)));
     }
-    for (const CoreDriver::Start& start : core_.decide(instant())) {
+    for (const CoreDriver::Start& start : core_.decide(instant()).starts) {
       jobs_[start.job].type = type_of_node_[start.holds.front().node];
     }
     restarted_.clear();
@@ -293,6 +312,7 @@ class Rounds {
     std::sort(hours.begin(), hours.end());
     result_.p50_hours = hours[hours.size() / 2];
     result_.p99_hours = hours[hours.size() * 99 / 100];
+    result_.hours = std::move(hours);
     result_.mean_active = active_sum_ / static_cast<double>(result_.rounds);
     result_.core_seconds = core_.core_seconds();
     return result_;

@@ -20,6 +20,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "sim/cluster/over_time.h"
 #include "sim/cluster/progress.h"
 #include "sim/trace/gavel.h"
 
@@ -50,6 +51,10 @@ struct GavelResult {
   std::int64_t preemptions = 0;  // a job that ran in the round before does not run
   std::int64_t moves = 0;        // … runs on another type
   double mean_active = 0;        // jobs in the system at the start of a round
+  std::vector<double> hours;     // completion times of the measured jobs, ascending
+  std::vector<GavelPool> types;
+  // By hours: jobs in the system, then for each type the % of its GPUs that work.
+  OverTime use{0, 1};
   double core_seconds = 0;
 };
 

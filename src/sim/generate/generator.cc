@@ -129,7 +129,7 @@ Result<std::vector<Weighted>> parse_weights(std::string_view text) {
           item.weight > 1e9) {
         return fail(ErrorCode::kInvalidArgument,
                     fmt::format("'{}' in '{}' is not a weight", weight, part),
-                    "write NAME:WEIGHT with a weight above 0");
+                    "write NAME:WEIGHT with a weight above 0, at most 1000000000");
       }
     }
     if (item.name.empty()) {
@@ -139,6 +139,11 @@ Result<std::vector<Weighted>> parse_weights(std::string_view text) {
     out.push_back(item);
   }
   return out;
+}
+
+std::unexpected<Error> stated_twice(std::string_view name) {
+  return fail(ErrorCode::kInvalidArgument, fmt::format("'{}' has two weights", name),
+              "state one of them, or their sum");
 }
 
 }  // namespace
@@ -190,8 +195,11 @@ Result<std::vector<SizeShare>> parse_sizes(std::string_view text) {
         (*milli > kMilli && *milli % kMilli != 0)) {
       return fail(ErrorCode::kInvalidArgument,
                   fmt::format("'{}' is not a number of GPUs", part.name),
-                  "write a whole number, or a portion such as 0.25");
+                  "allowed are 1 to 100000, or a portion from 0.001 to 0.999");
     }
+    const bool twice = std::any_of(out.begin(), out.end(),
+                                   [&](const SizeShare& size) { return size.milli == *milli; });
+    if (twice) return stated_twice(part.name);
     out.push_back(SizeShare{*milli, part.weight});
   }
   return out;
@@ -200,7 +208,13 @@ Result<std::vector<SizeShare>> parse_sizes(std::string_view text) {
 Result<std::vector<ProjectShare>> parse_projects(std::string_view text) {
   FAIRLEAD_ASSIGN(const std::vector<Weighted> parts, parse_weights(text));
   std::vector<ProjectShare> out;
-  for (const Weighted& part : parts) out.push_back({std::string(part.name), part.weight});
+  for (const Weighted& part : parts) {
+    const bool twice = std::any_of(out.begin(), out.end(), [&](const ProjectShare& project) {
+      return project.name == part.name;
+    });
+    if (twice) return stated_twice(part.name);
+    out.push_back({std::string(part.name), part.weight});
+  }
   return out;
 }
 

@@ -73,13 +73,15 @@ TEST(Generator, DrawsSizesAndDurationsAsAsked) {
 
 TEST(Generator, ReadsItsOptionsAndNamesWhatItCannotRead) {
   EXPECT_EQ(parse_sizes("0.25:15,1,16:2")->at(1).milli, 1000);
-  EXPECT_EQ(parse_sizes("1.5:1").error().text(),
-            "'1.5' is not a number of GPUs; write a whole number, or a portion such as 0.25");
+  EXPECT_EQ(
+      parse_sizes("1.5:1").error().text(),
+      "'1.5' is not a number of GPUs; allowed are 1 to 100000, or a portion from 0.001 to 0.999");
   // It would be a line of its own in the trace.
   EXPECT_EQ(parse_projects("a\nb:1").error().text(),
             "'a\\x0ab' holds control characters; write NAME:WEIGHT on one line");
-  EXPECT_EQ(parse_sizes("1:x").error().text(),
-            "'x' in '1:x' is not a weight; write NAME:WEIGHT with a weight above 0");
+  EXPECT_EQ(
+      parse_sizes("1:x").error().text(),
+      "'x' in '1:x' is not a weight; write NAME:WEIGHT with a weight above 0, at most 1000000000");
   EXPECT_EQ(parse_projects("a:1,,b").error().text(),
             "'a:1,,b' has an empty part; write NAME:WEIGHT,NAME:WEIGHT");
   EXPECT_FALSE(parse_arrivals("sometimes").has_value());

@@ -149,7 +149,7 @@ class Published {
       FAIRLEAD_TRY(core_.tell(now_, sched::WorkloadRequeued{trace_[n].name}));
       jobs_[n].runs = false;
     }
-    for (const CoreDriver::Start& start : core_.decide(now_)) {
+    for (const CoreDriver::Start& start : core_.decide(now_).starts) {
       jobs_[start.job].runs = true;
       ++result_.decisions;
     }

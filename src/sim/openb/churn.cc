@@ -12,8 +12,8 @@ namespace fairlead::sim {
 namespace {
 
 constexpr double kLifetimeMs = 3'600'000;
-constexpr double kWarmUp = 3;  // mean lifetimes
-constexpr double kEnd = 9;
+constexpr double kWarmUp = kChurnWarmUp;
+constexpr double kEnd = kChurnEnd;
 
 struct Departure {
   double at = 0;
@@ -70,8 +70,10 @@ Result<ChurnRun> run_openb_churn(const OpenbInput& input, const std::string& pol
   double lost_milli = 0;
   double now = 0;
   const auto pass = [&](double to) {
-    meter.add(now, to, 100 - 100 * static_cast<double>(used) / total,
-              100 * core.fragmented_milli() / total);
+    const double unallocated = 100 - 100 * static_cast<double>(used) / total;
+    const double fragmented = 100 * core.fragmented_milli() / total;
+    meter.add(now, to, unallocated, fragmented);
+    run.state.add(now / kLifetimeMs, to / kLifetimeMs, {unallocated, fragmented});
     now = to;
   };
   const auto instant = [&] { return Instant{static_cast<std::int64_t>(now)}; };

@@ -11,10 +11,15 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sim/cluster/over_time.h"
 #include "sim/cluster/progress.h"
 #include "sim/openb/workload.h"
 
 namespace fairlead::sim {
+
+// What is measured, in mean lifetimes.
+inline constexpr double kChurnWarmUp = 3;
+inline constexpr double kChurnEnd = 9;
 
 struct ChurnRun {
   std::uint64_t seed = 0;
@@ -23,6 +28,7 @@ struct ChurnRun {
   double lost_percent = 0;           // GPU volume lost ÷ GPU volume that arrived
   double unallocated_percent = 0;    // mean over time
   double fragmentation_percent = 0;  // mean over time: free capacity the mix cannot use ÷ capacity
+  OverTime state{2, 0.025};          // by mean lifetimes: unallocated %, fragmented %
   std::int64_t decisions = 0;        // all arrivals
   double core_seconds = 0;
 

@@ -46,28 +46,59 @@ Result<CoreDriver> CoreDriver::create(const ClusterSpec& cluster,
 }
 
 Result<void> CoreDriver::tell(Instant now, const sched::Event& event) {
+  const std::string* freed = nullptr;  // the workload that holds nothing from now on
+  if (const auto* removed = std::get_if<sched::WorkloadRemoved>(&event)) freed = &removed->workload;
+  if (const auto* again = std::get_if<sched::WorkloadRequeued>(&event)) freed = &again->workload;
+  if (const auto* refused = std::get_if<sched::StartRefused>(&event)) freed = &refused->workload;
+  if (freed != nullptr) placed_.erase(numbers_->at(*freed));
   if (recorder_ != nullptr) recorder_->tells(now, event);
   Result<void> told = clock_.time([&] { return core_.apply(now, event); });
   if (recorder_ != nullptr && !told) recorder_->refused(now, told.error());
   return told;
 }
 
-std::vector<CoreDriver::Start> CoreDriver::decide(Instant now) {
+CoreDriver::Outcome CoreDriver::decide(Instant now) {
   const std::vector<sched::Decision> decisions = clock_.time([&] { return core_.decide(now); });
   if (recorder_ != nullptr) recorder_->decided(now, decisions, core_);
-  std::vector<Start> starts;
+  Outcome outcome;
+  std::vector<std::uint32_t> started;  // in order, each once
+  const auto note = [](std::vector<std::uint32_t>& jobs, std::uint32_t job) {
+    if (std::find(jobs.begin(), jobs.end(), job) == jobs.end()) jobs.push_back(job);
+  };
+  const auto number_of = [&](sched::WorkloadId workload) {
+    const auto job = numbers_->find(core_.workload_name(workload));
+    FAIRLEAD_CHECK(job != numbers_->end(), "the core decides only about what it was given");
+    return job->second;
+  };
   for (const sched::Decision& decision : decisions) {
-    const auto* started = std::get_if<sched::Started>(&decision);
-    if (started == nullptr) continue;
-    const auto job = numbers_->find(core_.workload_name(started->workload));
-    FAIRLEAD_CHECK(job != numbers_->end(), "the core starts only what it was given");
-    Start start{job->second, {}};
-    for (const sched::TaskPlacement& task : started->tasks) {
+    if (const auto* stop = std::get_if<sched::Stopped>(&decision)) {
+      const std::uint32_t job = number_of(stop->workload);
+      note(outcome.stopped, job);
+      std::erase_if(placed_[job], [&](const sched::TaskPlacement& task) {
+        return std::count(stop->tasks.begin(), stop->tasks.end(),
+                          std::pair(task.role, task.index)) > 0;
+      });
+    } else if (const auto* start = std::get_if<sched::Started>(&decision)) {
+      const std::uint32_t job = number_of(start->workload);
+      std::vector<sched::TaskPlacement>& tasks = placed_[job];
+      if (tasks.empty()) {
+        started.push_back(job);
+      } else {
+        note(started, job);
+      }
+      tasks.insert(tasks.end(), start->tasks.begin(), start->tasks.end());
+    }
+  }
+  for (const std::uint32_t job : started) {
+    const std::vector<sched::TaskPlacement>& tasks = placed_[job];
+    if (tasks.empty()) continue;  // stopped before the decision was over
+    Start start{job, {}};
+    for (const sched::TaskPlacement& task : tasks) {
       add_hold(start.holds, node_position_[task.node.index()], task);
     }
-    starts.push_back(std::move(start));
+    outcome.starts.push_back(std::move(start));
   }
-  return starts;
+  return outcome;
 }
 
 }  // namespace fairlead::sim

@@ -30,9 +30,15 @@ class CoreDriver {
 
   struct Start {
     std::uint32_t job = 0;
-    std::vector<Hold> holds;  // by node, one each
+    std::vector<Hold> holds;  // of the whole job, by node, one each
   };
-  std::vector<Start> decide(Instant now);
+  // What one decision changed. A job that is moved was stopped and starts; a gang of which some
+  // tasks are moved too, with all that it holds then.
+  struct Outcome {
+    std::vector<std::uint32_t> stopped;  // by rule 7; they wait again, with their place kept
+    std::vector<Start> starts;
+  };
+  Outcome decide(Instant now);
 
   const sched::Scheduler& core() const { return core_; }
   double core_seconds() const { return clock_.seconds(); }
@@ -45,6 +51,7 @@ class CoreDriver {
   const JobNumbers* numbers_;
   Recorder* recorder_;
   std::vector<std::size_t> node_position_;  // by the core's node id
+  std::unordered_map<std::uint32_t, std::vector<sched::TaskPlacement>> placed_;  // by job
   CoreClock clock_;
 };
 

@@ -9,7 +9,7 @@
 namespace fairlead::sim {
 namespace {
 
-constexpr std::int64_t kEntitlementSamples = 256;
+constexpr std::int64_t kEntitlementSamples = 4096;
 constexpr Duration kFirstRetry = seconds(10);
 constexpr Duration kLastRetry = minutes(5);
 const std::string kSharedQueue = "everyone";
@@ -61,8 +61,10 @@ Result<ReplayEngine> ReplayEngine::create(const ClusterSpec& cluster,
   sched::SchedulerOptions core;
   core.placement = options.placement;
   core.seed = options.seed;
-  // The policy alone says who stops: jobs of a trace know no rule 7.
-  core.reclaim = core.preempt = core.consolidate = false;
+  // Under the other policies the policy alone says who stops.
+  const bool rule7 = options.take_back && options.policy.kind() == PolicyKind::kDefault;
+  core.reclaim = core.preempt = core.consolidate = rule7;
+  core.restart_cost = options.restart_cost;
   FAIRLEAD_ASSIGN(CoreDriver real, CoreDriver::create(full, core, *numbers, options.recorder));
   std::optional<CoreDriver> shadow;
   if (options.policy.preemptive()) {
@@ -212,8 +214,22 @@ void ReplayEngine::demote(std::uint32_t number) {
 
 void ReplayEngine::advance(std::uint32_t number) {
   RunningJob& job = jobs_[number];
-  const Duration cost = job.advance(now_);
-  totals_.lost_gpu_ms += static_cast<double>(cost.ms) * static_cast<double>(job.milli) / kMilli;
+  lose(number, job.advance(now_));
+}
+
+void ReplayEngine::lose(std::uint32_t number, Duration time) {
+  const double lost =
+      static_cast<double>(time.ms) * static_cast<double>(jobs_[number].milli) / kMilli;
+  totals_.lost_gpu_ms += lost;
+  ledger_.lose(projects_[number], lost);
+}
+
+Duration ReplayEngine::undo(RunningJob& job) const {
+  const std::int64_t every = options_.checkpoint_every.ms;
+  const Duration lost{every > 0 ? job.since_start.ms % every : 0};
+  job.remaining = job.remaining + lost;
+  job.since_start = job.since_start - lost;
+  return lost;
 }
 
 void ReplayEngine::schedule(std::uint32_t number) {
@@ -227,20 +243,30 @@ void ReplayEngine::schedule(std::uint32_t number) {
 }
 
 Result<void> ReplayEngine::requeue(std::uint32_t number, bool by_fault) {
-  RunningJob& job = jobs_[number];
   advance(number);
   FAIRLEAD_TRY(real_.tell(now_, sched::WorkloadRequeued{trace_[number].name}));
-  ledger_.give(projects_[number], job.milli, job.holds);
-  ledger_.wait_begins(projects_[number], job.milli);
-  const bool again = std::any_of(displaced_.begin(), displaced_.end(),
-                                 [&](const Displaced& d) { return d.job == number; });
-  if (!again) displaced_.push_back(Displaced{number, std::move(job.holds), by_fault});
+  set_aside(Displaced{number, jobs_[number].holds, by_fault, {}});
+  return {};
+}
+
+void ReplayEngine::take_back(std::uint32_t number) {
+  advance(number);
+  const Duration lost = undo(jobs_[number]);
+  set_aside(Displaced{number, jobs_[number].holds, false, lost});
+}
+
+void ReplayEngine::set_aside(Displaced what) {
+  RunningJob& job = jobs_[what.job];
+  ledger_.give(projects_[what.job], job.milli, job.holds);
+  ledger_.wait_begins(projects_[what.job], job.milli);
   job.holds.clear();
   job.phase = JobPhase::kWaiting;
   job.stalled = false;
   ++job.version;
   ++waiting_;
-  return {};
+  const bool again = std::any_of(displaced_.begin(), displaced_.end(),
+                                 [&](const Displaced& d) { return d.job == what.job; });
+  if (!again) displaced_.push_back(std::move(what));
 }
 
 Result<bool> ReplayEngine::start(CoreDriver::Start&& start) {
@@ -271,7 +297,11 @@ Result<bool> ReplayEngine::start(CoreDriver::Start&& start) {
                                       [&](const Displaced& d) { return d.job == number; });
   const bool untouched =
       displaced != displaced_.end() && !displaced->by_fault && job.on_same_nodes(displaced->holds);
-  if (!untouched) {
+  if (untouched) {
+    job.remaining = job.remaining - displaced->lost;
+    job.since_start = job.since_start + displaced->lost;
+    displaced->lost = Duration{};
+  } else {
     job.since_start = Duration{0};
     if (!options_.start_costs.empty())
       job.cost_left = options_.start_costs[number];
@@ -291,7 +321,11 @@ Result<void> ReplayEngine::settle() {
   int stage = 0;
   while (true) {
     bool refused = false;
-    for (CoreDriver::Start& one : real_.decide(now_)) {
+    CoreDriver::Outcome outcome = real_.decide(now_);
+    for (const std::uint32_t n : outcome.stopped) {
+      if (jobs_[n].phase == JobPhase::kRunning) take_back(n);
+    }
+    for (CoreDriver::Start& one : outcome.starts) {
       FAIRLEAD_ASSIGN(const bool started, start(std::move(one)));
       refused = refused || !started;
     }
@@ -316,12 +350,14 @@ void ReplayEngine::close_instant() {
   for (const Displaced& d : displaced_) {
     RunningJob& job = jobs_[d.job];
     const bool runs = job.phase == JobPhase::kRunning;
+    lose(d.job, d.lost);
     if (d.by_fault) {
       ++totals_.fault_stops;
       ++records_[d.job].faults;
     } else if (!runs) {
       ++totals_.preemptions;
       ++records_[d.job].preemptions;
+      ledger_.preempt(projects_[d.job]);
     } else if (!job.on_same_nodes(d.holds)) {
       ++totals_.moves;
     }

@@ -29,6 +29,7 @@ class ReplayEngine {
     std::uint32_t job = 0;
     std::vector<Hold> holds;
     bool by_fault = false;
+    Duration lost;  // work since the last checkpoint, if the core stopped it
   };
 
   ReplayEngine(const ClusterSpec& cluster, const std::vector<TraceJob>& jobs,
@@ -54,6 +55,12 @@ class ReplayEngine {
   Result<void> settle();
   Result<bool> start(CoreDriver::Start&& start);  // false: refused outside the core
   Result<void> requeue(std::uint32_t job, bool by_fault);
+  void take_back(std::uint32_t job);  // stopped by the core itself
+  // It holds nothing and waits from now on.
+  void set_aside(Displaced what);
+  // Work since the last checkpoint, to be done again.
+  Duration undo(RunningJob& job) const;
+  void lose(std::uint32_t job, Duration time);
   void close_instant();
 
   Result<void> tell(const sched::Event& event);  // both cores

@@ -46,11 +46,7 @@ Result<void> ReplayEngine::notice(const Fault& fault) {
     RunningJob& job = jobs_[n];
     if (job.phase != JobPhase::kRunning || !hit(job, fault)) continue;
     FAIRLEAD_TRY(requeue(n, true));
-    const Duration every = options_.checkpoint_every;
-    const Duration lost{every.ms > 0 ? job.since_start.ms % every.ms : 0};
-    job.remaining = job.remaining + lost;
-    job.since_start = job.since_start - lost;
-    totals_.lost_gpu_ms += static_cast<double>(lost.ms) * static_cast<double>(job.milli) / kMilli;
+    lose(n, undo(job));
   }
   for (const std::size_t node : fault.nodes) {
     if (fault.kind == FaultKind::kDevice) {

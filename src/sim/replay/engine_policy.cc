@@ -31,7 +31,7 @@ Result<void> ReplayEngine::choose() {
     FAIRLEAD_TRY(shadow_->tell(now_, sched::WorkloadRequeued{trace_[n].name}));
   }
   shadow_running_.clear();
-  for (const CoreDriver::Start& start : shadow_->decide(now_)) {
+  for (const CoreDriver::Start& start : shadow_->decide(now_).starts) {
     shadow_running_.push_back(start.job);
     chosen_[start.job] = true;
   }

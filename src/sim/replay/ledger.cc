@@ -172,11 +172,27 @@ void Ledger::advance(Instant now) {
   const auto passed = static_cast<double>((now - counted_).ms);
   counted_ = now;
   if (passed <= 0) return;
+  const auto gpu_ms = [&](std::int64_t milli) {
+    return passed * static_cast<double>(milli) / kMilli;
+  };
+  std::int64_t missing = 0;
+  std::int64_t above = 0;
+  for (const Account& account : accounts_) {
+    missing += std::max<std::int64_t>(0, account.due() - account.held);
+    above += std::max<std::int64_t>(0, account.held - account.due());
+  }
   for (std::size_t i = 0; i < accounts_.size(); ++i) {
     const Account& account = accounts_[i];
-    projects_[i].received_gpu_ms += passed * static_cast<double>(account.held) / kMilli;
-    projects_[i].waiting_gpu_ms += passed * static_cast<double>(account.waiting) / kMilli;
-    projects_[i].entitled_gpu_ms += passed * static_cast<double>(account.entitled) / kMilli;
+    ProjectRecord& project = projects_[i];
+    project.received_gpu_ms += gpu_ms(account.held);
+    project.waiting_gpu_ms += gpu_ms(account.waiting);
+    project.entitled_gpu_ms += gpu_ms(account.due());
+    const std::int64_t mine = std::max<std::int64_t>(0, account.due() - account.held);
+    if (mine == 0) continue;
+    project.missing_gpu_ms += gpu_ms(mine);
+    // Its part of what the others hold above theirs.
+    project.lent_gpu_ms +=
+        gpu_ms(mine) * static_cast<double>(std::min(above, missing)) / static_cast<double>(missing);
   }
 }
 

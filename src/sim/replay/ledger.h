@@ -2,6 +2,7 @@
 // each project received and was entitled to. Reads decisions, makes none.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -26,6 +27,8 @@ class Ledger {
 
   void take(std::uint32_t project, std::int64_t milli, const std::vector<Hold>& holds);
   void give(std::uint32_t project, std::int64_t milli, const std::vector<Hold>& holds);
+  void lose(std::uint32_t project, double gpu_ms) { projects_[project].lost_gpu_ms += gpu_ms; }
+  void preempt(std::uint32_t project) { ++projects_[project].preemptions; }
   void wait_begins(std::uint32_t project, std::int64_t milli);
   void wait_ends(std::uint32_t project, std::int64_t milli);
 
@@ -53,6 +56,9 @@ class Ledger {
     std::int64_t held = 0;
     std::int64_t waiting = 0;
     std::int64_t entitled = 0;
+
+    // Nobody is entitled to more than he asks for.
+    std::int64_t due() const { return std::min(entitled, held + waiting); }
   };
   std::int64_t healthy_devices(std::size_t node) const;
 

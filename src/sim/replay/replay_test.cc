@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/muri/cluster.h"
+#include "sim/replay/safety.h"
 #include "sim/report/summary.h"
 
 namespace fairlead::sim {
@@ -47,6 +48,89 @@ TEST(Replay, OneLineIsServedBySubmitTime) {
   EXPECT_EQ(end_s(r, 1), 150);
   EXPECT_EQ(end_s(r, 2), 160);
   EXPECT_EQ(r.preemptions, 0);
+}
+
+// One node of 4 GPUs, of which each of two projects owns 2.
+ClusterSpec shared_by_two() {
+  ClusterSpec cluster = uniform_cluster(1, 4);
+  for (const char* name : {"a", "b"}) {
+    QueueSpec queue;
+    queue.name = name;
+    queue.pools["default"]["gpu"].quota = 2000;
+    cluster.queues.push_back(std::move(queue));
+  }
+  return cluster;
+}
+
+// Replays once left rule 7 off: b waited for as long as a cared to run on what it had borrowed.
+TEST(Replay, AProjectGetsBackWhatItLentAndTheOtherLosesWorkSinceItsCheckpoint) {
+  // Both jobs of a run from 0. At 100 b has a job: one of a's stops, with checkpoints at 60 s, so
+  // 40 s of its work are lost. b runs 100-600. What stopped has 940 s left and 10 s to start: 1550.
+  ReplayOptions options;
+  options.checkpoint_every = seconds(60);
+  options.restart_cost = seconds(10);
+  const std::vector<TraceJob> jobs{job("a1", 0, 1000, 2, "a"), job("a2", 0, 1000, 2, "a"),
+                                   job("b1", 100, 500, 2, "b")};
+  const auto r = run(shared_by_two(), jobs, options);
+  EXPECT_EQ(end_s(r, 2), 600);
+  EXPECT_EQ(std::min(end_s(r, 0), end_s(r, 1)), 1000);
+  EXPECT_EQ(std::max(end_s(r, 0), end_s(r, 1)), 1550);
+  EXPECT_EQ(r.preemptions, 1);
+  EXPECT_EQ(r.jobs[0].preemptions + r.jobs[1].preemptions, 1);
+  EXPECT_EQ(r.lost_gpu_ms, 2 * (40'000 + 10'000));
+  ASSERT_EQ(r.projects.size(), 2u);
+  EXPECT_EQ(r.projects[0].preemptions, 1);
+  EXPECT_EQ(r.projects[0].lost_gpu_ms, r.lost_gpu_ms);
+  EXPECT_EQ(r.projects[1].missing_gpu_ms, 0);
+
+  options.take_back = false;
+  const auto without = run(shared_by_two(), jobs, options);
+  EXPECT_EQ(end_s(without, 2), 1500);
+  EXPECT_EQ(without.preemptions, 0);
+  // b was entitled to 2 GPUs from 100 to 1000, and a held them.
+  EXPECT_EQ(without.projects[1].missing_gpu_ms, 2 * 900'000);
+  EXPECT_EQ(without.projects[1].lent_gpu_ms, 2 * 900'000);
+}
+
+// 100 to 1000 b waits for 2 GPUs of its own that a holds; alone it would start at once. That is
+// within one gang's drain (1000 s), and with taking back it does not happen.
+TEST(Safety, WhoStaysWithinQuotaIsComparedWithAPrivateCluster) {
+  const std::vector<TraceJob> jobs{job("a1", 0, 1000, 2, "a"), job("a2", 0, 1000, 2, "a"),
+                                   job("b1", 100, 500, 2, "b"), job("b2", 2000, 10, 4, "b")};
+  ReplayOptions options;
+  options.take_back = false;
+  const auto rows =
+      check_safety(shared_by_two(), jobs, options, run(shared_by_two(), jobs, options));
+  ASSERT_TRUE(rows.has_value()) << rows.error().text();
+  ASSERT_EQ(rows->size(), 2u);
+  EXPECT_EQ(rows->at(0).within, 0);  // a asks for 4 GPUs, its quota is 2
+  EXPECT_EQ(rows->at(1).within, 1);  // b2 alone asks for more than the quota
+  EXPECT_EQ(rows->at(1).longer, 1);
+  EXPECT_EQ(rows->at(1).unsafe, 0);
+  EXPECT_EQ(rows->at(1).drain_seconds, 1000);
+  EXPECT_EQ(rows->at(1).longest_excess_seconds, 900);
+
+  options.take_back = true;
+  const auto taking =
+      check_safety(shared_by_two(), jobs, options, run(shared_by_two(), jobs, options));
+  ASSERT_TRUE(taking.has_value()) << taking.error().text();
+  EXPECT_EQ(taking->at(1).longer, 0);
+}
+
+TEST(Replay, AJobThatMovesSoThatALargerOneFitsGoesOnFromItsCheckpoint) {
+  // Two nodes of 4. At 200 each has 2 free beside a job of 2; one of them moves, and big runs at
+  // once. Whoever moves had its last checkpoint at most 30 s before.
+  ReplayOptions options;
+  options.checkpoint_every = seconds(30);
+  const auto r = run(uniform_cluster(2, 4),
+                     {job("first", 0, 50, 4), job("stays", 0, 1000, 2), job("short", 0, 100, 2),
+                      job("later", 60, 1000, 2), job("big", 200, 100, 4)},
+                     options);
+  EXPECT_EQ(r.jobs[4].first_start.ms, 200'000);
+  EXPECT_EQ(r.moves, 1);
+  EXPECT_EQ(r.preemptions, 0);
+  EXPECT_GT(r.lost_gpu_ms, 0);
+  EXPECT_LE(r.lost_gpu_ms, 2 * 30'000);
 }
 
 TEST(Replay, ShortestRemainingFirstStopsTheLongerJob) {

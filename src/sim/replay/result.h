@@ -48,8 +48,12 @@ struct ProjectRecord {
   std::string name;
   std::int64_t quota = 0;      // milli-GPU over all pools; -1 unlimited
   double received_gpu_ms = 0;  // GPU × ms held
-  double entitled_gpu_ms = 0;  // fair share (rule 3.2) over time, sampled
+  double entitled_gpu_ms = 0;  // fair share (rule 3.2) over time, sampled; at most what it asked
+  double missing_gpu_ms = 0;   // what it was entitled to, asked for and did not hold …
+  double lent_gpu_ms = 0;      // … of that, while others held more than they were entitled to
   double waiting_gpu_ms = 0;   // GPU × ms asked for while waiting
+  double lost_gpu_ms = 0;      // GPU × ms spent on starts and on work done twice
+  std::int64_t preemptions = 0;
 };
 
 struct ReplayResult {

@@ -1,11 +1,13 @@
 #include "sim/report/replay_page.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/core.h>
 
 #include "sim/report/svg.h"
 #include "sim/report/text.h"
+#include "sim/report/time_columns.h"
 
 namespace fairlead::sim {
 namespace {
@@ -96,25 +98,31 @@ void waits_section(Page& page, const std::string& what, const std::vector<WaitGr
       "waited at most; the axis is logarithmic.");
   page.legend({{"c1", "half of the jobs"}, {"c2", "90 %"}, {"c3", "99 %"}});
   std::vector<RangeRow> rows;
-  std::vector<std::vector<std::string>> cells;
+  TextTable table;
+  table.column(what);
+  table.column("jobs");
+  for (const char* name : {"mean", "half", "90 %", "99 %", "longest"}) table.time_column(name);
   for (const WaitGroup& group : groups) {
     const Quantiles& q = group.wait;
     const std::string jobs =
         grouped(static_cast<double>(q.count)) + (q.count == 1 ? " job" : " jobs");
     rows.push_back({group.label, jobs, q.p50, q.p90, q.p99});
-    cells.push_back({group.label, grouped(static_cast<double>(q.count)), duration_words(q.mean),
-                     duration_words(q.p50), duration_words(q.p90), duration_words(q.p99),
-                     duration_words(q.max)});
+    table.rows.push_back({group.label, grouped(static_cast<double>(q.count)), time_cell(q.mean),
+                          time_cell(q.p50), time_cell(q.p90), time_cell(q.p99), time_cell(q.max)});
   }
   page.chart(range_chart("Waiting time by " + what, "Median, 90th and 99th percentile.", rows));
-  page.table({what, "jobs", "mean", "half", "90 %", "99 %", "longest"}, cells);
+  table.settle_times();
+  page.table(table.header, table.rows);
 }
 
 void fairness_section(Page& page, const Summary& s) {
   if (s.fairness.empty()) return;
-  page.section("Shares of the projects",
-               "GPU time each project received, beside the GPU time its fair share entitled it to "
-               "while it had demand. More than entitled is what others left idle.");
+  page.section(
+      "Shares of the projects",
+      "GPU time each project received, beside the GPU time its fair share entitled it to "
+      "while it had demand. More than entitled is what others left idle. Missed is what it "
+      "was entitled to and waited for: while lent to others, or else while none of its "
+      "waiting jobs fitted what was free.");
   page.legend({{"c1", "received"}, {"c2", "entitled"}});
   std::vector<PairRow> rows;
   std::vector<std::vector<std::string>> cells;
@@ -124,21 +132,38 @@ void fairness_section(Page& page, const Summary& s) {
     cells.push_back({row.project, row.quota_gpus < 0 ? "unlimited" : fixed(row.quota_gpus, 0),
                      grouped(row.received_gpu_hours), fixed(row.received_percent, 1) + " %",
                      entitled ? grouped(row.entitled_gpu_hours) : "–",
-                     entitled ? fixed(row.received_of_entitled, 2) : "–"});
+                     entitled ? fixed(row.received_of_entitled, 2) : "–",
+                     entitled ? grouped(row.missed_gpu_hours) : "–",
+                     entitled ? grouped(row.lent_gpu_hours) : "–",
+                     grouped(static_cast<double>(row.preemptions)), grouped(row.lost_gpu_hours)});
   }
   page.chart(pair_chart("GPU-hours received and entitled by project", "Two bars per project.",
                         "GPU-hours", "received", "entitled", rows));
-  page.table({"project", "quota", "received GPU-h", "of all", "entitled GPU-h", "of entitled"},
+  page.table({"project", "quota", "received GPU-h", "of all", "entitled", "of entitled", "missed",
+              "while lent", "preempted", "lost GPU-h"},
              cells);
 }
 
-void finish_time_section(Page& page, const Summary& s) {
+Series rho_curve(const FinishTimeFairness& f, std::string label, std::string colour) {
+  Series series;
+  series.label = std::move(label);
+  series.colour = std::move(colour);
+  const std::size_t n = f.sorted.size();
+  const std::size_t stride = std::max<std::size_t>(1, n / 400);
+  for (std::size_t i = 0; i < n; i += stride) {
+    series.points.emplace_back(f.sorted[i],
+                               100.0 * static_cast<double>(i + 1) / static_cast<double>(n));
+  }
+  series.points.emplace_back(f.worst, 100);
+  return series;
+}
+
+void finish_time_section(Page& page, const Summary& s, const Comparison& comparison) {
   const FinishTimeFairness& f = s.finish_time;
   if (f.sorted.empty()) return;
   page.section("Finish-time fairness",
                "ρ compares a job's completion time with the time in a private cluster of an equal "
                "part of the GPUs. Left of the mark at 1, sharing was better than owning.");
-  page.legend({{"c3", "part of the jobs with at most this ρ"}, {"rule", "ρ = 1"}});
   LineChart chart;
   chart.title = "Distribution of finish-time fairness";
   chart.description = fmt::format("Worst {}, {} % of the jobs above 1.", fixed(f.worst, 1),
@@ -150,27 +175,59 @@ void finish_time_section(Page& page, const Summary& s) {
   chart.x_max = std::max(10.0, f.worst);
   chart.y_max = 100;
   chart.vertical_rule = 1;
-  Series series;
-  series.label = "jobs with at most this ρ";
-  series.colour = "c3";
-  const std::size_t n = f.sorted.size();
-  const std::size_t stride = std::max<std::size_t>(1, n / 400);
-  for (std::size_t i = 0; i < n; i += stride) {
-    series.points.emplace_back(f.sorted[i],
-                               100.0 * static_cast<double>(i + 1) / static_cast<double>(n));
+  std::vector<PolicyFairness> policies = comparison.policies;
+  if (policies.empty()) policies.push_back({"this replay", f, s.completion});
+  constexpr std::array<const char*, 3> kColours{"c3", "c2", "c4"};
+  KeyValues legend;
+  TextTable table;
+  table.column("policy");
+  for (const char* name : {"worst ρ", "99 %", "90 %", "half", "jobs above 1"}) table.column(name);
+  table.time_column("mean completion");
+  for (std::size_t i = 0; i < policies.size(); ++i) {
+    const PolicyFairness& p = policies[i];
+    if (p.rho.sorted.empty()) continue;
+    chart.x_max = std::max(chart.x_max, p.rho.worst);
+    legend.emplace_back(kColours[i], p.policy);
+    chart.series.push_back(rho_curve(p.rho, p.policy, kColours[i]));
+    table.rows.push_back({p.policy, fixed(p.rho.worst, 2), fixed(p.rho.p99, 2), fixed(p.rho.p90, 2),
+                          fixed(p.rho.p50, 2), fixed(p.rho.unfair_percent, 1) + " %",
+                          time_cell(p.completion.mean)});
   }
-  series.points.emplace_back(f.worst, 100);
-  chart.series = {std::move(series)};
+  legend.emplace_back("rule", "ρ = 1");
+  page.legend(legend);
   page.chart(line_chart(chart));
-  page.table(
-      {"worst ρ", "99 %", "half", "jobs above 1"},
-      {{fixed(f.worst, 2), fixed(f.p99, 2), fixed(f.p50, 2), fixed(f.unfair_percent, 1) + " %"}});
+  table.settle_times();
+  page.table(table.header, table.rows);
+}
+
+void safety_section(Page& page, const Comparison& comparison) {
+  if (comparison.safety.empty()) return;
+  page.section("What quotas promise",
+               "Jobs whose project asked for no more than its quota while they waited, against the "
+               "same jobs alone in a private cluster of that quota. None should wait longer than "
+               "there by more than one gang takes to drain.");
+  TextTable table;
+  table.column("project");
+  for (const char* name : {"quota", "within quota", "waited longer", "beyond a drain"}) {
+    table.column(name);
+  }
+  table.time_column("drain");
+  table.time_column("longest excess");
+  for (const SafetyRow& row : comparison.safety) {
+    table.rows.push_back(
+        {row.project, fixed(row.quota_gpus, 0), grouped(static_cast<double>(row.within)),
+         grouped(static_cast<double>(row.longer)), grouped(static_cast<double>(row.unsafe)),
+         time_cell(row.drain_seconds), time_cell(row.longest_excess_seconds)});
+  }
+  table.settle_times();
+  page.table(table.header, table.rows);
 }
 
 }  // namespace
 
 std::string replay_page(const std::string& title, const KeyValues& settings,
-                        const ReplayResult& result, const Summary& s) {
+                        const ReplayResult& result, const Summary& s,
+                        const Comparison& comparison) {
   Page page(title, fmt::format("{} jobs on {} GPUs in {} of virtual time; every decision by the "
                                "production scheduling core.",
                                grouped(static_cast<double>(s.jobs)), grouped(s.capacity_gpus),
@@ -183,6 +240,7 @@ std::string replay_page(const std::string& title, const KeyValues& settings,
   if (result.preemptions > 0) {
     figures.emplace_back(grouped(static_cast<double>(result.preemptions)), "preemptions");
   }
+  if (s.lost_gpu_hours > 0) figures.emplace_back(grouped(s.lost_gpu_hours), "GPU-hours lost");
   if (result.faults > 0) {
     figures.emplace_back(grouped(static_cast<double>(result.fault_stops)),
                          "jobs stopped by faults");
@@ -198,7 +256,8 @@ std::string replay_page(const std::string& title, const KeyValues& settings,
   waits_section(page, "size", s.by_size);
   waits_section(page, "project", s.by_project);
   fairness_section(page, s);
-  finish_time_section(page, s);
+  finish_time_section(page, s, comparison);
+  safety_section(page, comparison);
   fragmentation_section(page, s, axis);
   page.section("Settings", "What was replayed, and how.");
   page.settings(settings);

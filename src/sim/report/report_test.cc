@@ -6,9 +6,26 @@
 #include "sim/report/summary.h"
 #include "sim/report/svg.h"
 #include "sim/report/text.h"
+#include "sim/report/time_columns.h"
 
 namespace fairlead::sim {
 namespace {
+
+// Seconds, hours and kiloseconds once stood in tables of the same kind.
+TEST(TimeColumns, HaveOneUnitEachThatTheHeaderNames) {
+  TextTable table;
+  table.column("size");
+  for (const char* name : {"a", "b", "c", "d"}) table.time_column(name);
+  const auto row = [&](double a, double b, double c, double d) {
+    table.rows.push_back({"x", time_cell(a), time_cell(b), time_cell(c), time_cell(d)});
+  };
+  row(0, 30, 90, 86'400);
+  row(89.94, 90, 90 * 60, 48 * 3600);
+  table.settle_times();
+  EXPECT_EQ(table.header, (std::vector<std::string>{"size", "a [s]", "b [min]", "c [h]", "d [d]"}));
+  EXPECT_EQ(table.rows[0], (std::vector<std::string>{"x", "0.0", "0.5", "0.03", "1.00"}));
+  EXPECT_EQ(table.rows[1], (std::vector<std::string>{"x", "89.9", "1.5", "1.50", "2.00"}));
+}
 
 TEST(Summary, QuantilesAreSortedValuesAtTheIntegerPartOfQTimesN) {
   std::vector<double> values;

@@ -67,7 +67,11 @@ std::vector<FairnessRow> fairness_rows(const ReplayResult& result) {
     row.entitled_gpu_hours = project.entitled_gpu_ms / kHourMs;
     row.received_of_entitled =
         project.entitled_gpu_ms > 0 ? project.received_gpu_ms / project.entitled_gpu_ms : 0;
+    row.missed_gpu_hours = project.missing_gpu_ms / kHourMs;
+    row.lent_gpu_hours = project.lent_gpu_ms / kHourMs;
     row.waiting_gpu_hours = project.waiting_gpu_ms / kHourMs;
+    row.lost_gpu_hours = project.lost_gpu_ms / kHourMs;
+    row.preemptions = project.preemptions;
     rows.push_back(std::move(row));
   }
   return rows;
@@ -118,6 +122,7 @@ FinishTimeFairness finish_time_fairness(const ReplayResult& result, double capac
   const std::size_t n = out.sorted.size();
   out.worst = out.sorted.back();
   out.p50 = out.sorted[n / 2];
+  out.p90 = out.sorted[n * 9 / 10];
   out.p99 = out.sorted[n * 99 / 100];
   // A job that ran undisturbed alone in the cluster has ρ = 1 up to rounding.
   const auto fair = std::upper_bound(out.sorted.begin(), out.sorted.end(), 1 + 1e-9);

@@ -32,7 +32,11 @@ struct FairnessRow {
   double received_percent = 0;      // of what all projects received
   double entitled_gpu_hours = 0;    // fair share (rule 3.2) over time
   double received_of_entitled = 0;  // ratio; 0 if nothing was ever entitled
+  double missed_gpu_hours = 0;      // entitled to, asked for and not held …
+  double lent_gpu_hours = 0;        // … of that, while others held more than their due
   double waiting_gpu_hours = 0;
+  double lost_gpu_hours = 0;  // on starts and on work done twice
+  std::int64_t preemptions = 0;
 };
 
 // Finish-time fairness: ρ = completion time ÷ completion time alone in a private cluster of N/n̄
@@ -41,6 +45,7 @@ struct FairnessRow {
 struct FinishTimeFairness {
   double worst = 0;
   double p50 = 0;
+  double p90 = 0;
   double p99 = 0;
   double unfair_percent = 0;   // jobs with ρ > 1
   std::vector<double> sorted;  // all ρ

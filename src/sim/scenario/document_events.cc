@@ -1,12 +1,14 @@
 // Events of a scenario document.
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "model/readers.h"
 #include "sim/scenario/document_parts.h"
+#include "sim/scenario/queue_order.h"
 
 namespace fairlead::sim {
 namespace {
@@ -141,6 +143,24 @@ void read_refusal(const Value& value, Findings& findings, Reading& reading) {
   reading.add(value.line(), sched::StartRefused{*name, reading.symbols.now + *retry});
 }
 
+// Of queues that come to those that there are; a whole cluster is checked by the model.
+void check_cycles(const ClusterDraft& draft, Findings& findings, const Reading& reading) {
+  if (reading.symbols.unchecked) return;
+  std::map<std::string, std::string> stated;
+  for (const QueueSpec& queue : draft.cluster.queues) stated[queue.name] = queue.parent;
+  const auto parent_of = [&](const std::string& name) -> std::string {
+    if (const auto it = stated.find(name); it != stated.end()) return it->second;
+    const auto known = reading.symbols.queues.find(name);
+    return known == reading.symbols.queues.end() ? "" : known->second.parent;
+  };
+  for (std::size_t i = 0; i < draft.cluster.queues.size(); ++i) {
+    const std::string cycle = cycle_above(draft.cluster.queues[i].name, parent_of);
+    if (cycle.empty()) continue;
+    findings.error(*draft.places.queues[i], cycle_error(cycle));
+    return;
+  }
+}
+
 }  // namespace
 
 std::optional<std::pair<std::string, std::string>> as_device(const Value& value, Findings& findings,
@@ -163,6 +183,7 @@ void read_document_cluster(ObjectReader& in, bool whole, Reading& reading) {
   const std::size_t before = in.findings().error_count();
   read_cluster_fields(in, draft);
   if (whole && in.findings().error_count() == before) check_cluster(draft, in.findings());
+  if (!whole) check_cycles(draft, in.findings(), reading);
   if (in.findings().error_count() != before) return;
   ClusterSpec& cluster = draft.cluster;
   const auto line = [](const Value* place) { return place == nullptr ? 0 : place->line(); };
@@ -180,7 +201,7 @@ void read_document_cluster(ObjectReader& in, bool whole, Reading& reading) {
     use_classes(*draft.places.nodes[i], cluster.nodes[i], in.findings(), reading);
     reading.add(line(draft.places.nodes[i]), sched::NodeUpserted{std::move(cluster.nodes[i])});
   }
-  for (std::size_t i = 0; i < cluster.queues.size(); ++i) {
+  for (const std::size_t i : parents_first(cluster.queues)) {
     reading.add(line(draft.places.queues[i]), sched::QueueUpserted{std::move(cluster.queues[i])});
   }
   // What runs is there before anything is submitted.
@@ -192,7 +213,9 @@ void read_document_cluster(ObjectReader& in, bool whole, Reading& reading) {
   }
 }
 
-void read_document_event(const Value& value, Findings& findings, Reading& reading) {
+namespace {
+
+void read_one_event(const Value& value, Findings& findings, Reading& reading) {
   if (value.is_scalar()) {
     const auto statement = statement_of(value, findings);
     if (!statement) return;
@@ -260,6 +283,14 @@ void read_document_event(const Value& value, Findings& findings, Reading& readin
                    "change, nodes, removeNode, down, up, cordon, uncordon, unhealthy, healthy, "
                    "queues, removeQueue, pools, deviceClasses, reserve, release, mix, decide");
   }
+}
+
+}  // namespace
+
+void read_document_event(const Value& value, Findings& findings, Reading& reading) {
+  if (reading.size.excess()) return;  // said where it became too large
+  read_one_event(value, findings, reading);
+  if (auto excess = reading.size.excess()) findings.error(value, std::move(*excess));
 }
 
 }  // namespace fairlead::sim

@@ -19,8 +19,17 @@ Result<std::vector<std::string>> read_workload_names(Cursor& cursor, const Readi
   std::vector<std::string> found;
   for (const std::string& name : names) {
     const std::size_t before = found.size();
-    for (const auto& entry : reading.symbols.workloads) {
-      if (matches(name, entry.first)) found.push_back(entry.first);
+    if (name.find('*') == std::string::npos) {
+      if (reading.symbols.workloads.contains(name)) found.push_back(name);
+    } else {
+      for (const auto& entry : reading.symbols.workloads) {
+        if (matches(name, entry.first)) found.push_back(entry.first);
+      }
+    }
+    if (static_cast<std::int64_t>(found.size()) > ScenarioSize::kMostSteps) {
+      return cursor.fail(word,
+                         fmt::format("names more than {} workloads", ScenarioSize::kMostSteps),
+                         "name each once");
     }
     if (found.size() == before && reading.symbols.unchecked) found.push_back(name);
     if (found.size() == before) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/once.h"
 #include "sim/scenario/time_text.h"
 
 namespace fairlead::sim {
@@ -36,8 +37,9 @@ std::string singular(std::string text) {
 }
 
 // in one rack | in 2 racks | in rack r1 | in pool p, with "per 4 tasks"
-Result<void> read_in(Cursor& cursor, const Reading& reading, ExpectWorkloads& e) {
-  if (cursor.accept("pool")) {
+Result<void> read_in(Cursor& cursor, const Reading& reading, Once& stated, ExpectWorkloads& e) {
+  if (cursor.at_keyword("pool")) {
+    FAIRLEAD_TRY(stated.note(cursor, cursor.take(), "pool"));
     FAIRLEAD_ASSIGN(const Word pool, cursor.expect_word("the name of the pool"));
     e.pool = pool.text;
     return {};
@@ -74,9 +76,13 @@ Result<void> read_in(Cursor& cursor, const Reading& reading, ExpectWorkloads& e)
 }
 
 // on 3 nodes | on node n1 | on nodes n1,n2 | on 2 devices | on devices 0,1
-Result<void> read_on(Cursor& cursor, const Reading& reading, ExpectWorkloads& e) {
+Result<void> read_on(Cursor& cursor, const Reading& reading, Once& stated, ExpectWorkloads& e) {
   if (at_bound(cursor)) {
     FAIRLEAD_ASSIGN(const Bound bound, read_bound(cursor, "how many"));
+    if (cursor.done()) return cursor.fail_here("'nodes' or 'devices' is missing", "on 3 nodes");
+    const Word& counted = cursor.peek();
+    const bool of_devices = cursor.at_keyword("device") || cursor.at_keyword("devices");
+    FAIRLEAD_TRY(stated.note(cursor, counted, of_devices ? "on N devices" : "on N nodes"));
     if (cursor.accept("nodes") || cursor.accept("node") || cursor.accept("hosts") ||
         cursor.accept("host")) {
       e.hosts = bound;
@@ -88,17 +94,19 @@ Result<void> read_on(Cursor& cursor, const Reading& reading, ExpectWorkloads& e)
   }
   if (cursor.accept("device") || cursor.accept("devices")) {
     FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the device"));
+    FAIRLEAD_TRY(stated.note(cursor, word, "on device"));
     e.devices = split_list(word.text);
     return {};
   }
   if (!cursor.accept("node")) cursor.accept("nodes");
+  if (!cursor.done()) FAIRLEAD_TRY(stated.note(cursor, cursor.peek(), "on node"));
   FAIRLEAD_ASSIGN(e.nodes, read_node_list(cursor, reading));
   return {};
 }
 
 // with 3 tasks | with 3 of 5 tasks | with 500 milli | with 2000 mib | with 2 failures |
 // with 3 succeeded | with near cpus | with slices 0,4
-Result<void> read_with(Cursor& cursor, ExpectWorkloads& e) {
+Result<void> read_with(Cursor& cursor, Once& stated, ExpectWorkloads& e) {
   if (cursor.accept("near")) {
     FAIRLEAD_TRY(cursor.expect_keyword("cpus", "'near'"));
     e.near_cpus = true;
@@ -106,6 +114,7 @@ Result<void> read_with(Cursor& cursor, ExpectWorkloads& e) {
   }
   if (cursor.accept("slices") || cursor.accept("slice")) {
     FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the first memory slices"));
+    FAIRLEAD_TRY(stated.note(cursor, word, "with slices"));
     for (const std::string& part : split_list(word.text)) {
       FAIRLEAD_ASSIGN(const std::int64_t n, cursor.placed(word, parse_count(part, 0, 15)));
       e.slices.push_back(static_cast<std::int32_t>(n));
@@ -116,7 +125,8 @@ Result<void> read_with(Cursor& cursor, ExpectWorkloads& e) {
   if (cursor.accept("of")) {
     FAIRLEAD_ASSIGN(e.wanted, cursor.expect_number("how many tasks are wanted"));
   }
-  if (cursor.accept("tasks") || cursor.accept("task")) {
+  if (cursor.at_keyword("tasks") || cursor.at_keyword("task")) {
+    FAIRLEAD_TRY(stated.note(cursor, cursor.take(), "with tasks"));
     e.tasks = bound;
     return {};
   }
@@ -128,7 +138,10 @@ Result<void> read_with(Cursor& cursor, ExpectWorkloads& e) {
        {"failure", &e.failures},
        {"succeeded", &e.succeeded}}};
   for (const auto& [word, amount] : amounts) {
-    if (!cursor.accept(word)) continue;
+    if (!cursor.at_keyword(word)) continue;
+    FAIRLEAD_TRY(stated.note(
+        cursor, cursor.take(),
+        std::string_view(word) == "failure" ? "with failures" : fmt::format("with {}", word)));
     if (bound.comparison != Comparison::kExactly) {
       return cursor.fail_here(fmt::format("'at least' and 'at most' do not go with {}", word));
     }
@@ -159,23 +172,26 @@ Result<Bound> read_bound(Cursor& cursor, std::string_view what) {
 }
 
 Result<void> read_details(Cursor& cursor, const Reading& reading, ExpectWorkloads& e) {
+  Once stated;
   while (!cursor.done()) {
     const Word& word = cursor.peek();
     if (word.quoted) {
       e.texts.push_back(cursor.take().text);
     } else if (cursor.accept("on")) {
-      FAIRLEAD_TRY(read_on(cursor, reading, e));
+      FAIRLEAD_TRY(read_on(cursor, reading, stated, e));
     } else if (cursor.accept("in")) {
-      FAIRLEAD_TRY(read_in(cursor, reading, e));
+      FAIRLEAD_TRY(read_in(cursor, reading, stated, e));
     } else if (cursor.accept("with")) {
-      FAIRLEAD_TRY(read_with(cursor, e));
+      FAIRLEAD_TRY(read_with(cursor, stated, e));
     } else if (cursor.at_keyword("device") || cursor.at_keyword("devices")) {
-      FAIRLEAD_TRY(read_on(cursor, reading, e));
+      FAIRLEAD_TRY(read_on(cursor, reading, stated, e));
     } else if (cursor.accept("among")) {
+      FAIRLEAD_TRY(stated.note(cursor, word, "among"));
       if (!cursor.accept("nodes")) cursor.accept("node");
       FAIRLEAD_ASSIGN(e.among, read_node_list(cursor, reading));
     } else if (cursor.accept("not")) {
-      if (cursor.accept("now")) {
+      if (cursor.at_keyword("now")) {
+        FAIRLEAD_TRY(stated.note(cursor, cursor.take(), "never"));
         e.never = false;
         continue;
       }
@@ -184,6 +200,7 @@ Result<void> read_details(Cursor& cursor, const Reading& reading, ExpectWorkload
         continue;
       }
       FAIRLEAD_TRY(cursor.expect_keyword("on", "'not'"));
+      FAIRLEAD_TRY(stated.note(cursor, word, "not on"));
       if (!cursor.accept("node")) cursor.accept("nodes");
       FAIRLEAD_ASSIGN(e.avoided, read_node_list(cursor, reading));
     } else if (cursor.accept("reserved")) {
@@ -204,6 +221,7 @@ Result<void> read_details(Cursor& cursor, const Reading& reading, ExpectWorkload
       FAIRLEAD_ASSIGN((by ? e.starts_by : e.starts_from),
                       cursor.placed(at, parse_instant(at.text, reading.scenario.start)));
     } else if (cursor.accept("never")) {
+      FAIRLEAD_TRY(stated.note(cursor, word, "never"));
       e.never = true;
     } else if (cursor.accept("change")) {
       FAIRLEAD_ASSIGN(const Word change, cursor.expect_word("the change"));
@@ -212,6 +230,7 @@ Result<void> read_details(Cursor& cursor, const Reading& reading, ExpectWorkload
       FAIRLEAD_TRY(cursor.expect_keyword("works", "'cure'"));
       e.cure_works = true;
     } else if (cursor.accept("since")) {
+      FAIRLEAD_TRY(stated.note(cursor, word, "since"));
       FAIRLEAD_ASSIGN(const Word at, cursor.expect_word("the time of the start"));
       FAIRLEAD_ASSIGN(e.started_at,
                       cursor.placed(at, parse_instant(at.text, reading.scenario.start)));

@@ -8,6 +8,7 @@
 
 #include "base/nearest.h"
 #include "sim/scenario/expect_details.h"
+#include "sim/scenario/once.h"
 #include "sim/scenario/units_text.h"
 
 namespace fairlead::sim {
@@ -41,8 +42,11 @@ Result<std::vector<std::string>> read_names(Cursor& cursor, const Reading& readi
     FAIRLEAD_ASSIGN(auto expanded, cursor.placed(word, expand_names(word.text)));
     for (std::string& name : expanded) {
       const auto& known = reading.symbols.workloads;
-      const bool found = std::any_of(known.begin(), known.end(),
-                                     [&](const auto& entry) { return matches(name, entry.first); });
+      const bool found = name.find('*') == std::string::npos
+                             ? known.contains(name)
+                             : std::any_of(known.begin(), known.end(), [&](const auto& entry) {
+                                 return matches(name, entry.first);
+                               });
       if (!found && !names.empty()) {
         const std::string state = nearest_name(name, state_names());
         if (!state.empty()) {
@@ -126,6 +130,7 @@ Result<Expectation> read_workloads(Cursor& cursor, const Reading& reading) {
 // RESOURCE AMOUNT …, up to what is no resource.
 Result<std::map<std::string, std::int64_t>> read_amounts(Cursor& cursor) {
   std::map<std::string, std::int64_t> amounts;
+  Once stated;
   while (!cursor.done() && !cursor.at_keyword("on") && !cursor.at_keyword("in")) {
     const Word* second = cursor.peek_second();
     if (second == nullptr || second->text.empty() || second->text[0] < '0' ||
@@ -133,6 +138,7 @@ Result<std::map<std::string, std::int64_t>> read_amounts(Cursor& cursor) {
       if (second == nullptr || (second->text != "unlimited" && second->text != "-1")) break;
     }
     const Word resource = cursor.take();
+    FAIRLEAD_TRY(stated.note(cursor, resource, resource.text));
     const Word amount = cursor.take();
     if (amount.text == "unlimited" || amount.text == "-1") {
       amounts[resource.text] = kUnlimited;
@@ -186,10 +192,12 @@ Result<Expectation> read_figures(bool of_pool, Cursor& cursor, const Reading& re
       of_pool ? std::vector<std::string>{"capacity", "allocated"}
               : std::vector<std::string>{"allocated",  "non-preemptible", "requested",
                                          "fair-share", "quota",           "limit"};
+  Once stated;
   while (!cursor.done()) {
     if (cursor.accept("in")) {
       FAIRLEAD_TRY(cursor.expect_keyword("pool", "'in'"));
       FAIRLEAD_ASSIGN(const Word pool, cursor.expect_word("the name of the pool"));
+      FAIRLEAD_TRY(stated.note(cursor, pool, "in pool"));
       e.pool = pool.text;
       continue;
     }
@@ -197,6 +205,7 @@ Result<Expectation> read_figures(bool of_pool, Cursor& cursor, const Reading& re
     if (std::find(known.begin(), known.end(), figure.text) == known.end()) {
       return cursor.unknown(figure, "a figure", known);
     }
+    FAIRLEAD_TRY(stated.note(cursor, figure, figure.text));
     FAIRLEAD_ASSIGN(e.figures[figure.text], read_amounts(cursor));
   }
   if (e.figures.empty()) return cursor.fail_here("a figure is missing", "allocated gpu 4");
@@ -230,13 +239,17 @@ Result<Expectation> read_device(Cursor& cursor, const Reading& reading) {
   e.node = std::move(device.first);
   e.device = std::move(device.second);
   if (cursor.done()) return cursor.fail_here("healthy, unhealthy, free or held by is missing");
+  Once stated;
   while (!cursor.done()) {
     const Word word = cursor.take();
     if (word.text == "healthy" || word.text == "unhealthy") {
+      FAIRLEAD_TRY(stated.note(cursor, word, "health"));
       e.healthy = word.text == "healthy";
     } else if (word.text == "free") {
+      FAIRLEAD_TRY(stated.note(cursor, word, "holders"));
       e.holders.emplace();
     } else if (word.text == "held") {
+      FAIRLEAD_TRY(stated.note(cursor, word, "holders"));
       FAIRLEAD_TRY(cursor.expect_keyword("by", "'held'"));
       FAIRLEAD_ASSIGN(const Word holders, cursor.expect_word("who holds it"));
       FAIRLEAD_ASSIGN(e.holders, cursor.placed(holders, expand_names(holders.text)));

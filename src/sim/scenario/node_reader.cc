@@ -29,6 +29,10 @@ Result<void> read_cluster(Cursor& cursor, Reading& reading) {
   if (!cursor.accept("node")) FAIRLEAD_TRY(cursor.expect_keyword("nodes", "the number of nodes"));
   Devices devices;
   devices.stated = true;
+  Once stated;
+  if (cursor.at_keyword("no") || cursor.at_number()) {
+    FAIRLEAD_TRY(stated.note(cursor, cursor.peek(), "gpu"));
+  }
   if (cursor.accept("no")) {
     FAIRLEAD_TRY(cursor.expect_keyword("gpu", "'no'"));
   } else if (cursor.at_number()) {
@@ -50,6 +54,7 @@ Result<void> read_cluster(Cursor& cursor, Reading& reading) {
       const Setting setting = Cursor(cursor).take_setting();
       for (Division& division : divisions) {
         if (setting.key != division.level + (division.level == "switch" ? "es" : "s")) continue;
+        FAIRLEAD_TRY(stated.note(cursor, setting.word, division.level));
         FAIRLEAD_ASSIGN(division.each,
                         cursor.placed(setting.word, parse_count(setting.value, 1, kMostNodes)));
         taken = true;
@@ -83,7 +88,7 @@ Result<void> read_cluster(Cursor& cursor, Reading& reading) {
     std::string file = cursor.place(rest.words.front());
     file.resize(file.rfind(':', file.rfind(':') - 1));
     Cursor settings(rest, file);
-    FAIRLEAD_TRY(read_node_settings(settings, reading, node, devices, false));
+    FAIRLEAD_TRY(read_node_settings(settings, reading, node, devices, stated, false));
   } else {
     if (devices.count > 0) {
       FAIRLEAD_TRY(
@@ -131,7 +136,8 @@ Result<void> read_nodes(Cursor& cursor, Reading& reading, bool change) {
     }
     node.name = name;
     Cursor settings = cursor;
-    FAIRLEAD_TRY(read_node_settings(settings, reading, node, devices, change));
+    Once stated;
+    FAIRLEAD_TRY(read_node_settings(settings, reading, node, devices, stated, change));
     reading.add(cursor.line(), sched::NodeUpserted{std::move(node)});
   }
   return {};

@@ -23,6 +23,11 @@ bool has_prefix(const std::string& key, std::string_view prefix) {
   return key.size() > prefix.size() && key.starts_with(prefix);
 }
 
+// Settings that add to a list, or take from one.
+bool may_be_repeated(const std::string& key) {
+  return key == "taint" || key == "untaint" || key == "unlabel";
+}
+
 std::int32_t part_of(std::int64_t device, std::int64_t devices, std::int64_t parts) {
   if (parts == 0) return -1;
   const std::int64_t each = std::max<std::int64_t>(1, (devices + parts - 1) / parts);
@@ -134,6 +139,7 @@ Result<void> read_device(Cursor& cursor, Reading& reading, NodeSpec& node) {
   DeviceSpec device;
   device.device_class = kDefaultClass;
   bool class_stated = false;
+  Once stated;
   while (!cursor.done() && !cursor.at_keyword("device")) {
     if (cursor.accept("mig")) {
       device.mig_enabled = true;
@@ -141,6 +147,7 @@ Result<void> read_device(Cursor& cursor, Reading& reading, NodeSpec& node) {
       device.health = DeviceHealth::kUnhealthy;
     } else if (cursor.at_setting()) {
       const Setting setting = cursor.take_setting();
+      FAIRLEAD_TRY(stated.note(cursor, setting.word, setting.key));
       std::int32_t* number = setting.key == "numa"     ? &device.numa
                              : setting.key == "pcie"   ? &device.pcie_switch
                              : setting.key == "nvlink" ? &device.nvlink_island
@@ -205,26 +212,37 @@ Result<void> use_class(const Cursor& cursor, const Word& word, const std::string
 }
 
 Result<void> read_node_settings(Cursor& cursor, Reading& reading, NodeSpec& node, Devices& devices,
-                                bool change) {
+                                Once& stated, bool change) {
   std::int64_t cells = -1;
-  bool listed = false;
+  bool cells_stated = false;
+  std::optional<Word> listed;
   while (!cursor.done()) {
+    const Word& word = cursor.peek();
     if (cursor.accept("down")) {
       node.ready = false;
     } else if (cursor.accept("cordoned")) {
       node.schedulable = false;
     } else if (cursor.accept("mig")) {
       devices.mig = devices.stated = true;
+      devices.laid_out_by = word;
     } else if (cursor.accept("device")) {
       if (!listed) node.devices.clear();
-      listed = true;
+      listed = word;
       FAIRLEAD_TRY(read_device(cursor, reading, node));
     } else if (cursor.at_setting()) {
       const Setting setting = cursor.take_setting();
+      if (!may_be_repeated(setting.key)) {
+        FAIRLEAD_TRY(stated.note(cursor, setting.word, setting.key));
+      }
+      cells_stated = cells_stated || setting.key == "cells";
       FAIRLEAD_ASSIGN(const bool devices_took,
                       read_devices_setting(cursor, setting, reading, devices));
       if (devices_took) {
-        if (setting.key == "numa") cells = devices.numa;
+        if (setting.key == "numa") {
+          cells = devices.numa;
+        } else {
+          devices.laid_out_by = setting.word;
+        }
         continue;
       }
       FAIRLEAD_ASSIGN(const bool node_took, read_node_setting(cursor, setting, reading, node));
@@ -247,13 +265,19 @@ Result<void> read_node_settings(Cursor& cursor, Reading& reading, NodeSpec& node
                          "allowed: KEY=VALUE, down, cordoned, mig, device");
     }
   }
+  if (listed && devices.laid_out_by) {
+    return cursor.fail(*devices.laid_out_by,
+                       fmt::format("'{}' says nothing of the devices listed at {}",
+                                   devices.laid_out_by->text, cursor.place(*listed)),
+                       "state it behind each 'device', or list none");
+  }
   if (devices.stated && !listed) {
     if (devices.count > 0) {
       FAIRLEAD_TRY(use_class(cursor, Word{{}, cursor.line(), 1}, devices.device_class, reading));
     }
     if (devices.count > 0 || !change) node.devices = laid_out(devices);
   }
-  if (cells >= 0) node.numa = cells_of(node.cpu, cells);
+  if (cells >= 0 && !cells_stated) node.numa = cells_of(node.cpu, cells);
   return {};
 }
 

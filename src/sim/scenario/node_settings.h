@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sim/scenario/once.h"
 #include "sim/scenario/reading.h"
 
 namespace fairlead::sim {
@@ -22,6 +24,7 @@ struct Devices {
   std::int64_t nvlink = 0;
   bool mig = false;
   bool stated = false;
+  std::optional<Word> laid_out_by;  // the last setting that only makes sense where none is listed
 };
 
 std::vector<DeviceSpec> laid_out(const Devices& devices);
@@ -31,9 +34,9 @@ Result<void> use_class(const Cursor& cursor, const Word& word, const std::string
                        Reading& reading);
 
 // The settings of a node up to the end of the statement. `numa` cells follow the CPUs. With
-// `change`, devices that are not stated stay.
+// `change`, devices that are not stated stay. `stated` holds what the statement has stated so far.
 Result<void> read_node_settings(Cursor& cursor, Reading& reading, NodeSpec& node, Devices& devices,
-                                bool change);
+                                Once& stated, bool change);
 
 // 128 CPUs and 1 TiB, where nothing is stated.
 NodeSpec fresh_node();

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/decimal.h"
+#include "sim/scenario/once.h"
 #include "sim/scenario/reading.h"
 
 namespace fairlead::sim {
@@ -43,11 +44,14 @@ Result<void> read_class(Cursor& cursor, Reading& reading) {
   DeviceClass device_class;
   device_class.name = name.text;
   const std::vector<std::string> known = {"memory", "mig-compute", "mig-memory"};
+  Once stated;
   while (!cursor.done()) {
     if (cursor.accept("profile")) {
       FAIRLEAD_ASSIGN(const Word profile_name, cursor.expect_word("the name of the MIG profile"));
       MigProfile profile;
       profile.name = profile_name.text;
+      FAIRLEAD_TRY(stated.note(cursor, profile_name, "profile " + profile.name));
+      Once of_profile_stated;
       while (!cursor.done() && !cursor.at_keyword("profile")) {
         if (!cursor.at_setting()) {
           return cursor.fail(cursor.peek(),
@@ -55,6 +59,7 @@ Result<void> read_class(Cursor& cursor, Reading& reading) {
                              "profile 1g.10gb compute=1 slices=1 memory=9856 starts=0,1,2");
         }
         const Setting s = cursor.take_setting();
+        FAIRLEAD_TRY(of_profile_stated.note(cursor, s.word, s.key));
         if (s.key == "compute" || s.key == "slices") {
           FAIRLEAD_ASSIGN(const std::int64_t n, cursor.placed(s.word, parse_count(s.value, 0, 16)));
           (s.key == "compute" ? profile.compute_slices : profile.memory_slices) =
@@ -79,6 +84,7 @@ Result<void> read_class(Cursor& cursor, Reading& reading) {
                          "class CARD memory=46068");
     }
     const Setting s = cursor.take_setting();
+    FAIRLEAD_TRY(stated.note(cursor, s.word, s.key));
     if (s.key == "memory") {
       FAIRLEAD_ASSIGN(device_class.memory.value, cursor.placed(s.word, parse_mib(s.value)));
     } else if (s.key == "mig-compute" || s.key == "mig-memory") {
@@ -109,12 +115,14 @@ Result<void> read_pool(Cursor& cursor, Reading& reading, bool change) {
       return cursor.unknown(name, "a pool defined above", names_of(reading.symbols.pools));
     }
   }
+  Once stated;
   while (!cursor.done()) {
     if (!cursor.at_setting()) {
       return cursor.fail(cursor.peek(), fmt::format("'{}' is not a setting", cursor.peek().text),
                          "pool default gpu=spread cpu=binpack rate.H100-80GB=2");
     }
     const Setting s = cursor.take_setting();
+    FAIRLEAD_TRY(stated.note(cursor, s.word, s.key));
     const auto strategy = [&](Strategy& out) -> Result<void> {
       if (s.value != "binpack" && s.value != "spread") {
         return cursor.fail(s.word, fmt::format("'{}' is not a strategy", s.value),

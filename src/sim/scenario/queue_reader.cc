@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/decimal.h"
+#include "sim/scenario/once.h"
+#include "sim/scenario/queue_order.h"
 #include "sim/scenario/reading.h"
 #include "sim/scenario/time_text.h"
 #include "sim/scenario/units_text.h"
@@ -71,6 +73,60 @@ Result<void> read_entitlement(const Cursor& cursor, const Setting& s, const std:
   return {};
 }
 
+// Budgets have one period for both amounts, so a second one cannot change it in passing.
+Result<void> check_period(const Cursor& cursor, const QueueSpec& queue,
+                          const std::vector<std::pair<Word, BudgetPeriod>>& stated,
+                          const std::optional<Budget>& before) {
+  if (stated.empty()) return {};
+  const bool both = queue.budget->gpu_milli_hours && queue.budget->cost_milli;
+  const BudgetPeriod other = stated.size() > 1 ? stated.front().second
+                             : before          ? before->period
+                                               : queue.budget->period;
+  if (!both || other == queue.budget->period) return {};
+  return cursor.fail(stated.back().first, "the two budgets of a queue have one period",
+                     "state both, for the same period");
+}
+
+// A parent is defined above, and is no descendant.
+Result<void> check_parent(const Cursor& cursor, const QueueSpec& queue, const Word& word,
+                          const Reading& reading) {
+  if (queue.parent.empty() || reading.symbols.unchecked) return {};
+  const std::map<std::string, QueueSpec>& known = reading.symbols.queues;
+  const bool above = known.contains(queue.parent);
+  if (above && !known.contains(queue.name)) return {};
+  const std::string cycle = cycle_above(queue.name, [&](const std::string& name) -> std::string {
+    if (name == queue.name) return queue.parent;
+    if (const auto it = known.find(name); it != known.end()) return it->second.parent;
+    const auto stated = reading.queues_of_file.find(name);
+    return stated == reading.queues_of_file.end() ? "" : stated->second.first;
+  });
+  if (!cycle.empty()) {
+    const Error error = cycle_error(cycle);
+    return cursor.fail(word, error.message, error.cure);
+  }
+  if (above) return {};
+  const auto below = reading.queues_of_file.find(queue.parent);
+  if (below != reading.queues_of_file.end()) {
+    return cursor.fail(word,
+                       fmt::format("the parent '{}' is defined below, at {}", queue.parent,
+                                   cursor.place(below->second.second)),
+                       "define it above its children");
+  }
+  Word named = word;
+  named.text = queue.parent;
+  return cursor.unknown(named, "a queue defined above", names_of(reading.symbols.queues),
+                        fmt::format("define it: department {}", word_text(queue.parent)));
+}
+
+// What may be stated once: an entitlement in each pool, all else in the statement.
+std::string name_of(const Setting& s, const std::string& pool) {
+  const std::size_t dot = s.key.rfind('.');
+  const std::string what = dot == std::string::npos ? s.key : s.key.substr(dot + 1);
+  if (what != "quota" && what != "limit" && what != "weight") return s.key;
+  return fmt::format("{} {} {}", pool, dot == std::string::npos ? "gpu" : s.key.substr(0, dot),
+                     what);
+}
+
 Result<bool> read_queue_setting(const Cursor& cursor, const Setting& s, QueueSpec& queue,
                                 std::string& pool) {
   const auto duration = [&](std::optional<Duration>& out) -> Result<void> {
@@ -119,6 +175,22 @@ Result<bool> read_queue_setting(const Cursor& cursor, const Setting& s, QueueSpe
 
 }  // namespace
 
+void foresee_queue(const Statement& statement, Reading& reading) {
+  const std::vector<Word>& words = statement.words;
+  const std::string& verb = words.front().text;
+  if (verb != "department" && verb != "project" && verb != "queue") return;
+  if (words.size() < 2) return;
+  const auto names = expand_names(words[1].text);
+  if (!names) return;  // said where it is read
+  std::string parent;
+  for (const Word& word : words) {
+    if (!word.quoted && word.text.starts_with("in=")) parent = word.text.substr(3);
+  }
+  for (const std::string& name : *names) {
+    reading.queues_of_file.try_emplace(name, parent, words[1]);
+  }
+}
+
 Result<void> read_queue(Cursor& cursor, Reading& reading, bool change) {
   FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the name of the queue"));
   FAIRLEAD_ASSIGN(const auto names, cursor.placed(word, expand_names(word.text)));
@@ -134,6 +206,10 @@ Result<void> read_queue(Cursor& cursor, Reading& reading, bool change) {
     queue.name = name;
     std::string pool = "default";
     Cursor settings = cursor;
+    Once stated;
+    Word parent = word;
+    std::vector<std::pair<Word, BudgetPeriod>> budgets;
+    const std::optional<Budget> budget_before = queue.budget;
     while (!settings.done()) {
       if (!settings.at_setting()) {
         return settings.fail(settings.peek(),
@@ -141,9 +217,18 @@ Result<void> read_queue(Cursor& cursor, Reading& reading, bool change) {
                              "project team-a in=ml quota=8 limit=16 weight=2 cpu.quota=64");
       }
       const Setting setting = settings.take_setting();
+      if (setting.key == "in") parent = setting.word;
+      if (setting.key != "pool") {
+        FAIRLEAD_TRY(stated.note(settings, setting.word, name_of(setting, pool)));
+      }
       FAIRLEAD_ASSIGN(const bool taken, read_queue_setting(settings, setting, queue, pool));
       if (!taken) return settings.unknown_setting(setting, "a queue", kQueueSettings);
+      if (setting.key == "budget" || setting.key == "cost-budget") {
+        budgets.emplace_back(setting.word, queue.budget->period);
+      }
     }
+    FAIRLEAD_TRY(check_parent(settings, queue, parent, reading));
+    FAIRLEAD_TRY(check_period(settings, queue, budgets, budget_before));
     reading.add(cursor.line(), sched::QueueUpserted{std::move(queue)});
   }
   return {};

@@ -1,5 +1,6 @@
 #include "sim/scenario/reader.h"
 
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,6 +34,7 @@ Result<void> read_start(Cursor& cursor, Reading& reading) {
     return cursor.fail(word, "the clock is set after something happened",
                        "put 'start' above the first statement that builds the cluster");
   }
+  FAIRLEAD_TRY(reading.stated.note(cursor, word, "start"));
   FAIRLEAD_ASSIGN(reading.scenario.start, cursor.placed(word, parse_rfc3339(word.text)));
   reading.symbols.now = reading.scenario.start;
   return cursor.expect_end("nothing more");
@@ -43,6 +45,7 @@ Result<void> read_options(const Word& verb, Cursor& cursor, Reading& reading) {
     return cursor.fail(verb, fmt::format("'{}' comes after something happened", verb.text),
                        "put it above the first statement that builds the cluster");
   }
+  FAIRLEAD_TRY(reading.stated.note(cursor, verb, verb.text));
   FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("its value"));
   sched::SchedulerOptions& options = reading.scenario.options;
   if (verb.text == "placement") {
@@ -118,8 +121,14 @@ std::expected<Scenario, std::vector<Error>> read_whole_scenario(std::string_view
     lexed.opening.erase(lexed.opening.begin());
     reading.scenario.story = std::move(lexed.opening);
   }
+  for (const Statement& statement : lexed.statements) foresee_queue(statement, reading);
   for (const Statement& statement : lexed.statements) {
     Result<void> taken = read_statement(statement, reading);
+    if (std::optional<Error> excess = reading.size.excess()) {
+      excess->where = Cursor(statement, file).place(statement.words.front());
+      errors.push_back(std::move(*excess));
+      break;
+    }
     if (taken) continue;
     errors.push_back(std::move(taken).error());
     if (errors.size() == kMostErrors) break;

@@ -64,8 +64,8 @@ TEST(ScenarioReader, RefusesAmountsThatMeanNothing) {
 }
 
 TEST(ScenarioReader, RefusesWhatContradictsItself) {
-  EXPECT_TRUE(
-      Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=1 mig=1g.10gb\n"), {"of one kind"}));
+  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=1 mig=1g.10gb\n"),
+                  {"x.scn:2:16: 'mig=1g.10gb' states again what 'gpu=1' at x.scn:2:10"}));
   EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=1\n  role x gpu=1\n"),
                   {"3:3", "before the first role"}));
   EXPECT_TRUE(
@@ -81,6 +81,130 @@ TEST(ScenarioReader, RefusesWhatContradictsItself) {
   EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=1\nexpect a pending on 1 nodes\n"),
                   {"those of what runs"}));
   EXPECT_TRUE(Has(error_of("at 10m\nat 5m\n"), {"2:4", "backwards", "10m"}));
+}
+
+// The last of two values once won without a word.
+TEST(ScenarioReader, ASettingIsStatedOnceAndBothPlacesAreNamed) {
+  const std::string cluster = "cluster 2 nodes, 2 gpu each\nsubmit w gpu=1\n";
+  EXPECT_TRUE(Has(
+      error_of(cluster + "project a quota=1 quota=2\n"),
+      {"x.scn:3:19", "'quota=2' states again what 'quota=1' at x.scn:3:11", "keep one of them"}));
+  for (const char* line : {
+           "node m gpu=1 gpu=2",
+           "node m cpu=1\n  memory=1Gi cpu=2",
+           "node m label.a=1 label.a=2",
+           "node m device a numa=0 numa=1",
+           "cluster 1 node, 1 gpu, gpu=2",
+           "cluster 1 node, no gpu, gpu=2",
+           "class CARD memory=1000 memory=2000",
+           "class CARD memory=1000\n  profile p slices=1 slices=2",
+           "class CARD memory=1000\n  profile p slices=1 profile p slices=2",
+           "pool p gpu=spread gpu=binpack",
+           "pool p rate.X=1 rate.X=2",
+           "change pool default k=1 k=2",
+           "project a quota=1 gpu.quota=2",
+           "project a pool=x quota=1 pool=x quota=2",
+           "project a in=b in=c",
+           "project a budget=1/day budget=2/day",
+           "submit x gpu=1 gpu=2",
+           "submit x gpu=0 gpu-memory=100",
+           "submit x workers=2 count=3",
+           "submit x pool=a pools=b",
+           "submit x preemptible non-preemptible",
+           "submit x within=host within=host",
+           "submit x role a gpu=1 role b cpu=1 cpu=2",
+           "submit x role a gpu=1 role a gpu=2",
+           "submit x priority=1 role a gpu=1 priority=2",
+           "change w priority=1 priority=2",
+           "change w workers=2 min=1",
+           "mix entry gpu=1 gpu=2",
+           "mix entry times=1 times=2",
+           "expect w running on 1 node on 2 nodes",
+           "expect w running with 1 task with 2 tasks",
+           "expect w running in pool a in pool b",
+           "expect w pending never not now",
+           "expect free gpu 1 gpu 2",
+           "expect pool default allocated gpu 1 allocated gpu 2",
+           "expect device n1:0 healthy unhealthy",
+           "expect device n1:0 free held by w",
+       }) {
+    EXPECT_TRUE(Has(error_of(cluster + line + "\n"), {"states again what"})) << line;
+  }
+  EXPECT_TRUE(Has(error_of("seed 1\nseed 2\n"), {"x.scn:2:1", "x.scn:1:1"}));
+  EXPECT_TRUE(Has(error_of("start 2026-01-05T08:00:00Z\nstart 2026-01-05T09:00:00Z\n"),
+                  {"x.scn:2:7", "x.scn:1:7"}));
+}
+
+// "Create b first" once sent the reader in circles.
+TEST(ScenarioReader, QueuesThatFormACycleAreNamed) {
+  EXPECT_TRUE(Has(error_of("project a in=b quota=1\nproject b in=c\ndepartment c in=a\n"),
+                  {"x.scn:1:11", "the queues form a cycle: a → b → c → a", "another parent"}));
+  EXPECT_TRUE(Has(error_of("queue a in=a\n"), {"x.scn:1:9", "cycle: a → a"}));
+  EXPECT_TRUE(Has(error_of("queue x in=a\nqueue a in=b\nqueue b in=a\n"), {"cycle: a → b → a"}));
+  EXPECT_TRUE(Has(error_of("department a\ndepartment b in=a\nchange department a in=b\n"),
+                  {"x.scn:3:21", "cycle: a → b → a"}));
+  EXPECT_TRUE(Has(error_of("project a in=b\ndepartment b\n"),
+                  {"x.scn:1:11", "'b' is defined below, at x.scn:2:12", "above its children"}));
+  EXPECT_TRUE(Has(error_of("department team\nproject a in=taem\n"),
+                  {"x.scn:2:11", "did you mean 'team'?", "department taem"}));
+}
+
+TEST(ScenarioReader, QueuesOfADocumentMayStandBelowTheirChildren) {
+  const std::string head = "apiVersion: fairlead/v1\nkind: Scenario\nqueues:\n";
+  const auto scenario = parse_scenario_document(
+      head + "  - {name: a, parent: b}\n  - {name: b, parent: c}\n  - {name: c}\n", "x.yaml");
+  ASSERT_TRUE(scenario) << scenario.error().front().text();
+  std::string order;
+  for (const Step& step : scenario->steps) {
+    if (const auto* event = std::get_if<sched::Event>(&step.what)) {
+      const auto* queue = std::get_if<sched::QueueUpserted>(event);
+      if (queue != nullptr) order += queue->queue.name;
+    }
+  }
+  EXPECT_EQ(order, "cba");
+  const auto cycle = parse_scenario_document(
+      head +
+          "  - {name: a}\nsteps:\n  - events: [{queues: [{name: a, parent: b}, "
+          "{name: b, parent: a}]}]\n",
+      "x.yaml");
+  ASSERT_FALSE(cycle);
+  EXPECT_TRUE(Has(cycle.error().front().text(), {"x.yaml:6", "cycle: a → b → a"}));
+}
+
+TEST(ScenarioReader, WhatAddsToAListOrHoldsElsewhereMayBeRepeated) {
+  EXPECT_EQ(error_of("pool x\nnode n1 gpu=2 taint=a taint=b\n"
+                     "project a quota=1 cpu.quota=2 pool=x quota=3\n"
+                     "submit v queue=a tolerate=a tolerate=b affinity=k:exists affinity=l:exists\n"
+                     "submit w queue=a role a gpu=1 role b gpu=1\n"),
+            "it was read");
+}
+
+TEST(ScenarioReader, ASettingThatAnotherMakesMeaninglessIsRefused) {
+  EXPECT_TRUE(Has(error_of("node n1 gpu=4 device a\n"),
+                  {"x.scn:1:9", "'gpu=4' says nothing of the devices listed at x.scn:1:15"}));
+  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nproject a budget=5/day cost-budget=9/month\n"),
+                  {"x.scn:2:24", "have one period"}));
+  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nproject a budget=5/day cost-budget=9/day\n"
+                           "change project a budget=5/week\n"),
+                  {"x.scn:3:18", "have one period"}));
+}
+
+// One line can name ten thousand things; some of them in a row once took all memory.
+TEST(ScenarioReader, AScenarioIsOfALimitedSize) {
+  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a1..a5 workers=30000 gpu=1\n"),
+                  {"x.scn:2:1", "150000 tasks at once in all; allowed are 100000"}));
+  EXPECT_TRUE(Has(error_of("cluster 1 node, 1 gpu\nsubmit a gpu=1\nchange a workers=200000\n"),
+                  {"x.scn:3:1", "200001 tasks"}));
+  EXPECT_TRUE(Has(error_of("nodes a1..a10000\nnodes b1..b10000\nnodes c1..c10000\n"),
+                  {"x.scn:3:1", "30000 nodes in all; allowed are 20000"}));
+  EXPECT_EQ(error_of("cluster 1 node, 1 gpu\nsubmit a completions=1000000 gpu=1\n"), "it was read");
+  const auto document = parse_scenario_document(
+      "apiVersion: fairlead/v1\nkind: Scenario\nqueues: [{name: q}]\nevents:\n"
+      "  - {submit: {name: a, queue: q, gpu: 1, count: 70000}}\n"
+      "  - {submit: {name: b, queue: q, gpu: 1, count: 70000}}\n",
+      "x.yaml");
+  ASSERT_FALSE(document);
+  EXPECT_TRUE(Has(document.error().front().text(), {"x.yaml:6", "140000 tasks"}));
 }
 
 TEST(ScenarioReader, RefusesTextThatIsNotClosedOrIndentedFirst) {

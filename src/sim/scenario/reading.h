@@ -1,12 +1,15 @@
 // The scenario being read, shared by the readers of each kind of statement.
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 
 #include "base/result.h"
 #include "sim/scenario/cursor.h"
+#include "sim/scenario/once.h"
 #include "sim/scenario/scenario.h"
+#include "sim/scenario/scenario_size.h"
 #include "sim/scenario/symbols.h"
 
 namespace fairlead::sim {
@@ -14,13 +17,19 @@ namespace fairlead::sim {
 struct Reading {
   Scenario scenario;
   Symbols symbols;
+  Once stated;  // of what holds for the whole file
+  ScenarioSize size;
+  // Queues that the file defines somewhere, each with its parent and its place.
+  std::map<std::string, std::pair<std::string, Word>> queues_of_file;
 
   void add(std::int32_t line, sched::Event event) {
     symbols.note(event);
+    size.note(event);
     scenario.steps.push_back({line, std::move(event)});
   }
   template <class What>
   void add_step(std::int32_t line, What what) {
+    size.note_step();
     scenario.steps.push_back({line, std::move(what)});
   }
 };
@@ -35,6 +44,8 @@ Result<void> read_cluster(Cursor& cursor, Reading& reading);
 Result<void> read_nodes(Cursor& cursor, Reading& reading, bool change);
 // queue_reader.cc
 Result<void> read_queue(Cursor& cursor, Reading& reading, bool change);
+// Notes a queue before the file is read, so that a parent defined below its child is known.
+void foresee_queue(const Statement& statement, Reading& reading);
 // workload_reader.cc
 Result<void> read_submit(Cursor& cursor, Reading& reading);
 Result<void> read_running(Cursor& cursor, Reading& reading);

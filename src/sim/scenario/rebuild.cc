@@ -53,11 +53,11 @@ WorkloadEntry entry_of(const sched::WorkloadView& view, const WorkloadSpec& spec
   return entry;
 }
 
-}  // namespace
-
-std::vector<std::string> audit_rest(const sched::Scheduler& core,
-                                    const sched::SchedulerOptions& options, const Symbols& symbols,
-                                    Instant now) {
+// `patient`: asks for the explanation of everything that waits, to leave out what waits for other
+// reasons than the state.
+std::vector<std::string> starts_in_copy(const sched::Scheduler& core,
+                                        const sched::SchedulerOptions& options,
+                                        const Symbols& symbols, Instant now, bool patient) {
   // What rule 7 may take and rule 9 keeps depends on when things started, which a new core does not
   // know.
   sched::SchedulerOptions free_room_only = options;
@@ -86,7 +86,7 @@ std::vector<std::string> audit_rest(const sched::Scheduler& core,
   for (const std::string& name : core.workload_names()) {
     const auto view = core.workload(name);
     const WorkloadSpec& spec = symbols.workloads.at(name);
-    const bool left_out = outside_the_state(core, name, reserved);
+    const bool left_out = patient && outside_the_state(core, name, reserved);
     // How many completions are left is not told to a new core.
     const bool may_grow = !left_out && spec.completions == 0 && view->succeeded == 0;
     if (view->running > 0) {
@@ -105,6 +105,17 @@ std::vector<std::string> audit_rest(const sched::Scheduler& core,
                          decision_text(decision, *copy));
   }
   return complaints;
+}
+
+}  // namespace
+
+std::vector<std::string> audit_rest(const sched::Scheduler& core,
+                                    const sched::SchedulerOptions& options, const Symbols& symbols,
+                                    Instant now) {
+  // An explanation costs as much as all that runs. Where even with everything nothing starts, none
+  // is needed.
+  if (starts_in_copy(core, options, symbols, now, false).empty()) return {};
+  return starts_in_copy(core, options, symbols, now, true);
 }
 
 }  // namespace fairlead::sim

@@ -82,10 +82,6 @@ void set_gpu(GpuRequest& gpu, GpuRequest chosen) {
 Result<bool> read_request_setting(const Cursor& cursor, const Setting& s, TaskRequest& request) {
   GpuRequest& gpu = request.gpu;
   if (s.key == "gpu" || s.key == "gpu-memory" || s.key == "mig") {
-    if (!gpu.none()) {
-      return cursor.fail(s.word, "a request is of one kind, and this one has its GPU already",
-                         "keep one of gpu=, gpu-memory= and mig=");
-    }
     FAIRLEAD_ASSIGN(GpuRequest chosen,
                     cursor.placed(s.word, s.key == "gpu"   ? parse_gpu(s.value)
                                           : s.key == "mig" ? parse_mig(s.value)
@@ -183,6 +179,14 @@ Result<bool> read_role_setting(const Cursor& cursor, const Setting& s, RoleSpec&
   FAIRLEAD_ASSIGN(const bool request, read_request_setting(cursor, s, role.request));
   if (request) return true;
   return read_constraint_setting(cursor, s, role.constraints);
+}
+
+std::string role_setting_once(const Setting& s) {
+  const std::string& key = s.key;
+  if (key == "affinity" || key == "tolerate") return {};
+  if (key == "count" || key == "workers" || key == "tasks") return "count";
+  if (key == "gpu" || key == "gpu-memory" || key == "mig") return "gpu";
+  return key;
 }
 
 const std::vector<std::string>& role_setting_names() {

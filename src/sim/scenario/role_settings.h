@@ -13,6 +13,10 @@ namespace fairlead::sim {
 // Takes the setting if it is one of a role's; false if it is not.
 Result<bool> read_role_setting(const Cursor& cursor, const Setting& setting, RoleSpec& role);
 
+// The name under which the setting may be stated once: spellings of one thing have one name. Empty:
+// it adds to a list and may be repeated.
+std::string role_setting_once(const Setting& setting);
+
 // "2..5" is (2, 5), "5" is (5, 5).
 Result<std::pair<std::int32_t, std::int32_t>> parse_role_count(std::string_view text);
 

@@ -12,8 +12,10 @@
 #include "sim/scenario/cure.h"
 #include "sim/scenario/event_text.h"
 #include "sim/scenario/observed.h"
+#include "sim/scenario/pace.h"
 #include "sim/scenario/printer.h"
 #include "sim/scenario/rebuild.h"
+#include "sim/scenario/scenario_size.h"
 #include "sim/scenario/time_text.h"
 
 namespace fairlead::sim {
@@ -53,6 +55,7 @@ class Player {
       std::visit([this](const auto& what) { take(what); }, step.what);
     }
     settle();
+    look_at_everything("at the end");
     for (const TurnedAway& away : turned_away_) {
       if (away.claimed) continue;
       report_.failures.push_back({away.line, "the event to be accepted", away.error.text(),
@@ -149,6 +152,7 @@ class Player {
   void apply(const sched::Event& event) {
     ++report_.events;
     dirty_ = true;
+    looked_ = false;
     observed_.last_error.reset();
     const auto* submitted = std::get_if<sched::WorkloadSubmitted>(&event);
     if (submitted != nullptr) observed_.names.insert(submitted->workload.name);
@@ -163,12 +167,13 @@ class Player {
     } else {
       observed_.symbols.now = now_;
       observed_.symbols.note(event);
+      size_.note(event);
       if (submitted != nullptr) {
         observed_.refused.erase(submitted->workload.name);
         observed_.ended.erase(submitted->workload.name);
       }
     }
-    verify("after the event");
+    if (event_pace_.due(size_.things())) verify("after the event");
   }
 
   void turn_away(const std::string& workload, const Error& error) {
@@ -185,7 +190,8 @@ class Player {
     woken_at_ = now_;
     take_decisions(decide_recorded(scheduler_, options_.recorder, now_));
     history_.emplace_back(now_, std::nullopt);
-    verify("after the decision");
+    const bool look = decision_pace_.due(size_.things());
+    if (look) verify("after the decision");
     const std::vector<sched::Decision> more = decide_recorded(scheduler_, options_.recorder, now_);
     if (!more.empty()) {
       fail("a second decision at rest is empty",
@@ -194,6 +200,14 @@ class Player {
            {});
       take_decisions(more);
     }
+    if (look) complain(audit_rest(scheduler_, scenario_.options, observed_.symbols, now_));
+    looked_ = look;
+  }
+
+  // What a large scenario has not verified since its last steps.
+  void look_at_everything(const char* when) {
+    if (looked_) return;
+    verify(when);
     complain(audit_rest(scheduler_, scenario_.options, observed_.symbols, now_));
   }
 
@@ -289,6 +303,10 @@ class Player {
   bool dirty_ = false;
   std::int32_t line_ = 0;
   std::int64_t sequence_ = 0;
+  ScenarioSize size_;
+  Pace event_pace_;
+  Pace decision_pace_;
+  bool looked_ = false;  // at everything, since the last event and its decision
   Observed observed_;
   RunReport report_;
   std::vector<TurnedAway> turned_away_;

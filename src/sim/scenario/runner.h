@@ -1,7 +1,8 @@
 // Plays a scenario through the production core and reports what did not come out as expected.
 //
 // After every step the core's own verification runs (invariants I1, I2, I3, I11), and a second
-// decision at rest must be empty: each scenario checks these too. Same scenario, same report.
+// decision at rest must be empty: each scenario checks these too. A large scenario is verified in
+// growing intervals (pace.h) and at its end. Same scenario, same report.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/scenario/document.h"
+#include "sim/scenario/pace.h"
 #include "sim/scenario/reader.h"
 
 namespace fairlead::sim {
@@ -41,6 +42,20 @@ TEST(ScenarioRun, SaysWhatWasExpectedWhatIsAndWhy) {
   EXPECT_EQ(report.failures[0].actual, "pending, 2 tasks wanted");
   EXPECT_NE(report.failures[0].why.find("no-room (6.1)"), std::string::npos);
   EXPECT_NE(failures_text(report).find("x.scn:4: expected train-b running"), std::string::npos);
+}
+
+// Looking at everything after each step made the time grow with the square of the size.
+TEST(ScenarioRun, LooksAtEverythingAfterEachStepOnlyWhileThatIsLittle) {
+  Pace pace;
+  std::int64_t looks = 0;
+  std::int64_t looked_at = 0;
+  for (std::int64_t things = 1; things <= 20'000; ++things) {
+    if (!pace.due(things)) continue;
+    ++looks;
+    looked_at += things;
+  }
+  EXPECT_GE(looks, Pace::kLittle);  // each of the first steps
+  EXPECT_LT(looked_at, 20'000 * 2 * Pace::kEach);
 }
 
 TEST(ScenarioRun, GoesOnAfterAFailure) {

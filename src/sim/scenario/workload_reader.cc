@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/once.h"
 #include "sim/scenario/reading.h"
 #include "sim/scenario/role_settings.h"
 #include "sim/scenario/time_text.h"
@@ -28,7 +29,7 @@ const std::vector<std::string> kWorkloadSettings = {
     "queue",       "kind",        "priority",      "pools",
     "completions", "parallelism", "backoff-limit", "expected-runtime",
     "max-runtime", "grace",       "stale-grace",   "order",
-    "user",        "template"};
+    "user",        "template",    "submitted",     "started"};
 
 // One task that already runs: "n1", "n1:0+1", or "-" for one that waits.
 struct PlaceOf {
@@ -48,6 +49,8 @@ struct Draft {
   std::optional<Instant> started;
   bool roles_named = false;
   std::optional<Word> counted;  // the setting that states how many tasks of a role there are
+  Once stated;
+  Once of_role;  // of the role being read
 };
 
 Result<std::int32_t> parse_priority(const std::string& text) {
@@ -120,7 +123,9 @@ Result<bool> read_workload_setting(const Cursor& cursor, const Setting& s, const
   return true;
 }
 
-bool accept_flag(Cursor& cursor, Draft& draft) {
+Result<bool> accept_flag(Cursor& cursor, Draft& draft) {
+  if (cursor.done()) return false;
+  const Word word = cursor.peek();
   if (cursor.accept("preemptible")) {
     draft.preemptibility = Preemptibility::kPreemptible;
   } else if (cursor.accept("non-preemptible")) {
@@ -130,7 +135,19 @@ bool accept_flag(Cursor& cursor, Draft& draft) {
   } else {
     return false;
   }
+  FAIRLEAD_TRY(draft.stated.note(cursor, word, "preemptible"));
   return true;
+}
+
+// A setting of a workload or of its role is stated once; a goal is one of the workload until a role
+// is named.
+Result<void> note_setting(const Cursor& cursor, const Setting& s, Draft& draft) {
+  const std::string name = s.key == "pool" ? "pools" : role_setting_once(s);
+  if (name.empty()) return {};
+  const bool of_workload = std::find(kWorkloadSettings.begin(), kWorkloadSettings.end(), name) !=
+                           kWorkloadSettings.end();
+  Once& stated = draft.roles_named && !of_workload ? draft.of_role : draft.stated;
+  return stated.note(cursor, s.word, name);
 }
 
 // "on n1:0+1 n2" up to the next setting or keyword.
@@ -164,7 +181,8 @@ Result<void> read_workload(Cursor& cursor, const Reading& reading, bool running,
   while (!cursor.done()) {
     RoleSpec& role = draft.spec.roles.back();
     TopologyGoal& goal = draft.roles_named ? role.topology : draft.spec.topology;
-    if (accept_flag(cursor, draft)) continue;
+    FAIRLEAD_ASSIGN(const bool flag, accept_flag(cursor, draft));
+    if (flag) continue;
     if (cursor.accept("fewest-hosts")) {
       goal.fewest_hosts = true;
     } else if (cursor.accept("segment-fewest-hosts")) {
@@ -178,11 +196,14 @@ Result<void> read_workload(Cursor& cursor, const Reading& reading, bool running,
                            "move gpu=, cpu=, workers=, … behind the role they belong to");
       }
       FAIRLEAD_ASSIGN(const Word name, cursor.expect_word("the name of the role"));
+      FAIRLEAD_TRY(draft.stated.note(cursor, name, "role " + name.text));
       if (draft.roles_named) draft.spec.roles.emplace_back();
       draft.roles_named = true;
+      draft.of_role = Once();
       draft.spec.roles.back().name = name.text;
     } else if (cursor.at_setting()) {
       const Setting setting = cursor.take_setting();
+      FAIRLEAD_TRY(note_setting(cursor, setting, draft));
       if (read_goal_setting(setting, "", goal)) continue;
       FAIRLEAD_ASSIGN(const bool of_role, read_role_setting(cursor, setting, role));
       role_settings = role_settings || of_role;
@@ -315,6 +336,7 @@ Result<void> read_workload_change(Cursor& cursor, Reading& reading) {
   change.workload = name.text;
   std::string role = it == reading.symbols.workloads.end() ? "worker" : "";
   if (role.empty() && it->second.roles.size() == 1) role = it->second.roles.front().name;
+  Once stated;
   while (!cursor.done()) {
     if (cursor.accept("role")) {
       FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the name of the role"));
@@ -326,6 +348,7 @@ Result<void> read_workload_change(Cursor& cursor, Reading& reading) {
                          "allowed: priority=, order=, workers=, role NAME count=");
     }
     const Setting s = cursor.take_setting();
+    if (s.key == "priority" || s.key == "order") FAIRLEAD_TRY(stated.note(cursor, s.word, s.key));
     if (s.key == "priority") {
       FAIRLEAD_ASSIGN(change.priority, cursor.placed(s.word, parse_priority(s.value)));
     } else if (s.key == "order") {
@@ -338,6 +361,8 @@ Result<void> read_workload_change(Cursor& cursor, Reading& reading) {
         return cursor.fail(s.word, fmt::format("{} has several roles", name.text),
                            "name one: role worker count=4");
       }
+      if (s.key != "max") FAIRLEAD_TRY(stated.note(cursor, s.word, "min of " + role));
+      if (s.key != "min") FAIRLEAD_TRY(stated.note(cursor, s.word, "max of " + role));
       sched::RoleChange of_role{role, counts.second, counts.first};
       if (s.key == "min") of_role.count.reset();
       if (s.key == "max") of_role.min.reset();
@@ -359,8 +384,12 @@ Result<void> read_mix(Cursor& cursor, Reading& reading) {
     FAIRLEAD_TRY(cursor.expect_keyword("entry", "mix"));
     sched::MixStated::Entry entry;
     RoleSpec role;
+    Once stated;
     while (cursor.at_setting()) {
       const Setting s = cursor.take_setting();
+      if (const std::string name = role_setting_once(s); !name.empty()) {
+        FAIRLEAD_TRY(stated.note(cursor, s.word, name));
+      }
       if (s.key == "times") {
         FAIRLEAD_ASSIGN(entry.count, cursor.placed(s.word, parse_count(s.value, 1, kMaxAmount)));
         continue;

@@ -14,15 +14,15 @@ constexpr double kMaxRate = 1e9;
 
 }  // namespace
 
-Result<std::vector<GavelJob>> read_gavel_jobs(const CsvFile& file) {
-  FAIRLEAD_ASSIGN(const std::size_t id, file.column("job_id"));
-  FAIRLEAD_ASSIGN(const std::size_t arrival, file.column("arrival_unit"));
-  FAIRLEAD_ASSIGN(const std::size_t type, file.column("job_type"));
-  FAIRLEAD_ASSIGN(const std::size_t scale, file.column("scale_factor"));
-  FAIRLEAD_ASSIGN(const std::size_t steps, file.column("total_steps"));
+Checked<std::vector<GavelJob>> read_gavel_jobs(const CsvFile& file) {
+  FAIRLEAD_ASSIGN(const std::size_t id, checked(file.column("job_id")));
+  FAIRLEAD_ASSIGN(const std::size_t arrival, checked(file.column("arrival_unit")));
+  FAIRLEAD_ASSIGN(const std::size_t type, checked(file.column("job_type")));
+  FAIRLEAD_ASSIGN(const std::size_t scale, checked(file.column("scale_factor")));
+  FAIRLEAD_ASSIGN(const std::size_t steps, checked(file.column("total_steps")));
   std::vector<GavelJob> jobs;
   std::unordered_set<std::string> names;
-  for (std::size_t row = 0; row < file.rows(); ++row) {
+  FAIRLEAD_TRY(read_rows(file, [&](std::size_t row) -> Result<void> {
     GavelJob job;
     FAIRLEAD_ASSIGN(job.name, file.text(row, id));
     if (!names.insert(job.name).second) {
@@ -35,20 +35,21 @@ Result<std::vector<GavelJob>> read_gavel_jobs(const CsvFile& file) {
     job.gpus = static_cast<std::int32_t>(gpus);
     FAIRLEAD_ASSIGN(job.steps, file.number(row, steps, 0, kMaxSteps));
     jobs.push_back(std::move(job));
-  }
+    return {};
+  }));
   std::stable_sort(jobs.begin(), jobs.end(), [](const GavelJob& a, const GavelJob& b) {
     return a.arrival_unit < b.arrival_unit;
   });
   return jobs;
 }
 
-Result<GavelThroughputs> read_gavel_throughputs(const CsvFile& file) {
-  FAIRLEAD_ASSIGN(const std::size_t worker, file.column("worker_type"));
-  FAIRLEAD_ASSIGN(const std::size_t type, file.column("job_type"));
-  FAIRLEAD_ASSIGN(const std::size_t scale, file.column("scale_factor"));
-  FAIRLEAD_ASSIGN(const std::size_t rate, file.column("steps_per_s"));
+Checked<GavelThroughputs> read_gavel_throughputs(const CsvFile& file) {
+  FAIRLEAD_ASSIGN(const std::size_t worker, checked(file.column("worker_type")));
+  FAIRLEAD_ASSIGN(const std::size_t type, checked(file.column("job_type")));
+  FAIRLEAD_ASSIGN(const std::size_t scale, checked(file.column("scale_factor")));
+  FAIRLEAD_ASSIGN(const std::size_t rate, checked(file.column("steps_per_s")));
   GavelThroughputs table;
-  for (std::size_t row = 0; row < file.rows(); ++row) {
+  FAIRLEAD_TRY(read_rows(file, [&](std::size_t row) -> Result<void> {
     FAIRLEAD_ASSIGN(const std::string gpu, file.text(row, worker));
     FAIRLEAD_ASSIGN(const std::string job, file.text(row, type));
     FAIRLEAD_ASSIGN(const std::int64_t gpus, file.integer(row, scale, 1, kMaxScale));
@@ -58,7 +59,8 @@ Result<GavelThroughputs> read_gavel_throughputs(const CsvFile& file) {
                              fmt::format("'{}' on {} with {} GPUs is there twice", job, gpu, gpus),
                              "keep one of the lines", ErrorCode::kAlreadyExists));
     }
-  }
+    return {};
+  }));
   return table;
 }
 

@@ -24,10 +24,10 @@ struct GavelJob {
 using GavelThroughputs = std::map<std::tuple<std::string, std::string, std::int32_t>, double>;
 
 // Columns job_id, arrival_unit, job_type, scale_factor, total_steps. Sorted by arrival.
-Result<std::vector<GavelJob>> read_gavel_jobs(const CsvFile& file);
+Checked<std::vector<GavelJob>> read_gavel_jobs(const CsvFile& file);
 
 // Columns worker_type, job_type, scale_factor, steps_per_s; one row per triple. A rate of 0 means
 // that the job cannot run there.
-Result<GavelThroughputs> read_gavel_throughputs(const CsvFile& file);
+Checked<GavelThroughputs> read_gavel_throughputs(const CsvFile& file);
 
 }  // namespace fairlead::sim

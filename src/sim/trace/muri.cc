@@ -46,16 +46,16 @@ Duration muri_start_overhead(const std::string& model, std::int32_t gpus) {
   return seconds(10);
 }
 
-Result<std::vector<MuriJob>> read_muri_jobs(const CsvFile& file) {
-  FAIRLEAD_ASSIGN(const std::size_t id, file.column("job_id"));
-  FAIRLEAD_ASSIGN(const std::size_t gpus, file.column("num_gpu"));
-  FAIRLEAD_ASSIGN(const std::size_t submit, file.column("submit_time"));
-  FAIRLEAD_ASSIGN(const std::size_t iterations, file.column("iterations"));
-  FAIRLEAD_ASSIGN(const std::size_t model, file.column("model_name"));
-  FAIRLEAD_ASSIGN(const std::size_t iteration_time, file.column("iteration_time"));
+Checked<std::vector<MuriJob>> read_muri_jobs(const CsvFile& file) {
+  FAIRLEAD_ASSIGN(const std::size_t id, checked(file.column("job_id")));
+  FAIRLEAD_ASSIGN(const std::size_t gpus, checked(file.column("num_gpu")));
+  FAIRLEAD_ASSIGN(const std::size_t submit, checked(file.column("submit_time")));
+  FAIRLEAD_ASSIGN(const std::size_t iterations, checked(file.column("iterations")));
+  FAIRLEAD_ASSIGN(const std::size_t model, checked(file.column("model_name")));
+  FAIRLEAD_ASSIGN(const std::size_t iteration_time, checked(file.column("iteration_time")));
   std::vector<MuriJob> jobs;
   std::unordered_set<std::string> names;
-  for (std::size_t row = 0; row < file.rows(); ++row) {
+  FAIRLEAD_TRY(read_rows(file, [&](std::size_t row) -> Result<void> {
     MuriJob job;
     FAIRLEAD_ASSIGN(const std::string number, file.text(row, id));
     if (!names.insert(number).second) {
@@ -78,7 +78,8 @@ Result<std::vector<MuriJob>> read_muri_jobs(const CsvFile& file) {
     }
     FAIRLEAD_ASSIGN(job.model, file.text(row, model));
     jobs.push_back(std::move(job));
-  }
+    return {};
+  }));
   std::stable_sort(jobs.begin(), jobs.end(),
                    [](const MuriJob& a, const MuriJob& b) { return a.submit < b.submit; });
   return jobs;

@@ -21,7 +21,7 @@ struct MuriJob {
 
 // Columns job_id, num_gpu, submit_time (ms), iterations, model_name, iteration_time (ms); others
 // are ignored, `duration` too. Sorted by submit time, equal times in the order of the file.
-Result<std::vector<MuriJob>> read_muri_jobs(const CsvFile& file);
+Checked<std::vector<MuriJob>> read_muri_jobs(const CsvFile& file);
 
 // Start overhead by model and number of GPUs, as the authors measured it: 10 s for what is not in
 // their table (vgg16, vgg19, resnet18, shufflenet_v2_x1_0, bert, gpt2, a2c, dqn; 1 to 32 GPUs).

@@ -23,15 +23,15 @@ std::vector<std::string> split_models(std::string_view text) {
 
 }  // namespace
 
-Result<std::vector<OpenbNode>> read_openb_nodes(const CsvFile& file) {
-  FAIRLEAD_ASSIGN(const std::size_t name, file.column("sn"));
-  FAIRLEAD_ASSIGN(const std::size_t cpu, file.column("cpu_milli"));
-  FAIRLEAD_ASSIGN(const std::size_t memory, file.column("memory_mib"));
-  FAIRLEAD_ASSIGN(const std::size_t gpu, file.column("gpu"));
-  FAIRLEAD_ASSIGN(const std::size_t model, file.column("model"));
+Checked<std::vector<OpenbNode>> read_openb_nodes(const CsvFile& file) {
+  FAIRLEAD_ASSIGN(const std::size_t name, checked(file.column("sn")));
+  FAIRLEAD_ASSIGN(const std::size_t cpu, checked(file.column("cpu_milli")));
+  FAIRLEAD_ASSIGN(const std::size_t memory, checked(file.column("memory_mib")));
+  FAIRLEAD_ASSIGN(const std::size_t gpu, checked(file.column("gpu")));
+  FAIRLEAD_ASSIGN(const std::size_t model, checked(file.column("model")));
   std::vector<OpenbNode> nodes;
   std::unordered_set<std::string> names;
-  for (std::size_t row = 0; row < file.rows(); ++row) {
+  FAIRLEAD_TRY(read_rows(file, [&](std::size_t row) -> Result<void> {
     OpenbNode node;
     FAIRLEAD_ASSIGN(node.name, file.text(row, name));
     if (!names.insert(node.name).second) {
@@ -46,19 +46,20 @@ Result<std::vector<OpenbNode>> read_openb_nodes(const CsvFile& file) {
       FAIRLEAD_ASSIGN(node.model, file.text(row, model));
     }
     nodes.push_back(std::move(node));
-  }
+    return {};
+  }));
   return nodes;
 }
 
-Result<std::vector<OpenbPod>> read_openb_pods(const CsvFile& file) {
-  FAIRLEAD_ASSIGN(const std::size_t name, file.column("name"));
-  FAIRLEAD_ASSIGN(const std::size_t cpu, file.column("cpu_milli"));
-  FAIRLEAD_ASSIGN(const std::size_t memory, file.column("memory_mib"));
-  FAIRLEAD_ASSIGN(const std::size_t gpu, file.column("num_gpu"));
-  FAIRLEAD_ASSIGN(const std::size_t milli, file.column("gpu_milli"));
+Checked<std::vector<OpenbPod>> read_openb_pods(const CsvFile& file) {
+  FAIRLEAD_ASSIGN(const std::size_t name, checked(file.column("name")));
+  FAIRLEAD_ASSIGN(const std::size_t cpu, checked(file.column("cpu_milli")));
+  FAIRLEAD_ASSIGN(const std::size_t memory, checked(file.column("memory_mib")));
+  FAIRLEAD_ASSIGN(const std::size_t gpu, checked(file.column("num_gpu")));
+  FAIRLEAD_ASSIGN(const std::size_t milli, checked(file.column("gpu_milli")));
   const auto spec = file.find_column("gpu_spec");
   std::vector<OpenbPod> pods;
-  for (std::size_t row = 0; row < file.rows(); ++row) {
+  FAIRLEAD_TRY(read_rows(file, [&](std::size_t row) -> Result<void> {
     OpenbPod pod;
     FAIRLEAD_ASSIGN(pod.name, file.text(row, name));
     FAIRLEAD_ASSIGN(pod.cpu_milli, file.integer(row, cpu, 0, kMaxAmount));
@@ -72,7 +73,8 @@ Result<std::vector<OpenbPod>> read_openb_pods(const CsvFile& file) {
     }
     if (spec && gpus > 0) pod.models = split_models(file.cell(row, *spec));
     pods.push_back(std::move(pod));
-  }
+    return {};
+  }));
   return pods;
 }
 

@@ -30,9 +30,9 @@ struct OpenbPod {
 };
 
 // Columns sn, cpu_milli, memory_mib, gpu, model. Node names are unique.
-Result<std::vector<OpenbNode>> read_openb_nodes(const CsvFile& file);
+Checked<std::vector<OpenbNode>> read_openb_nodes(const CsvFile& file);
 
 // Columns name, cpu_milli, memory_mib, num_gpu, gpu_milli; gpu_spec may be absent (any model).
-Result<std::vector<OpenbPod>> read_openb_pods(const CsvFile& file);
+Checked<std::vector<OpenbPod>> read_openb_pods(const CsvFile& file);
 
 }  // namespace fairlead::sim

@@ -159,22 +159,27 @@ Result<TraceJob> RowReader::read(std::size_t row) const {
 
 }  // namespace
 
-Result<std::vector<TraceJob>> read_trace(const CsvFile& file) {
+Checked<std::vector<TraceJob>> read_trace(const CsvFile& file) {
   const std::vector<std::string> known(kColumns.begin(), kColumns.end());
+  RowErrors errors;
   for (const std::string& column : file.columns()) {
     if (std::find(known.begin(), known.end(), column) != known.end()) continue;
     const std::string near = nearest_name(column, known);
-    return fail(Error{ErrorCode::kInvalidArgument,
-                      fmt::format("column '{}' is not known", column),
-                      file.name() + ":1",
-                      {},
-                      near.empty() ? "known are " + listing(known, known.size())
-                                   : fmt::format("did you mean '{}'?", near)});
+    errors.add(Error{ErrorCode::kInvalidArgument,
+                     fmt::format("column '{}' is not known", column),
+                     file.name() + ":1",
+                     {},
+                     near.empty() ? "known are " + listing(known, known.size())
+                                  : fmt::format("did you mean '{}'?", near)});
   }
+  for (const char* column : {"submit_s", "duration_s"}) {
+    if (auto found = file.column(column); !found) errors.add(std::move(found).error());
+  }
+  if (!errors.empty()) return std::unexpected(errors.take(file.name()));
   const RowReader reader(file);
   std::vector<TraceJob> jobs;
   std::unordered_set<std::string> names;
-  for (std::size_t row = 0; row < file.rows(); ++row) {
+  FAIRLEAD_TRY(read_rows(file, [&](std::size_t row) -> Result<void> {
     FAIRLEAD_ASSIGN(TraceJob job, reader.read(row));
     if (!names.insert(job.name).second) {
       return fail(file.error(row, file.find_column("name").value_or(0),
@@ -182,7 +187,8 @@ Result<std::vector<TraceJob>> read_trace(const CsvFile& file) {
                              "give each job its own name", ErrorCode::kAlreadyExists));
     }
     jobs.push_back(std::move(job));
-  }
+    return {};
+  }));
   sort_by_submit(jobs);
   return jobs;
 }

@@ -13,7 +13,7 @@ namespace fairlead::sim {
 
 // Columns submit_s and duration_s are needed, all others may be absent. Sorted by submit time.
 // Error: kInvalidArgument for a column that is not known, with the nearest that is.
-Result<std::vector<TraceJob>> read_trace(const CsvFile& file);
+Checked<std::vector<TraceJob>> read_trace(const CsvFile& file);
 
 // Reads back as the same jobs.
 std::string trace_text(const std::vector<TraceJob>& jobs);

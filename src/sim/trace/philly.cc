@@ -12,15 +12,15 @@ constexpr std::int64_t kMaxSeconds = std::int64_t{100} * 366 * 86'400;
 
 }  // namespace
 
-Result<std::vector<TraceJob>> read_philly_jobs(const CsvFile& file, std::int64_t gpus_per_node) {
-  FAIRLEAD_ASSIGN(const std::size_t timestamp, file.column("timestamp"));
-  FAIRLEAD_ASSIGN(const std::size_t duration, file.column("duration"));
-  FAIRLEAD_ASSIGN(const std::size_t gpus, file.column("num_gpus"));
-  FAIRLEAD_ASSIGN(const std::size_t cluster, file.column("cluster"));
+Checked<std::vector<TraceJob>> read_philly_jobs(const CsvFile& file, std::int64_t gpus_per_node) {
+  FAIRLEAD_ASSIGN(const std::size_t timestamp, checked(file.column("timestamp")));
+  FAIRLEAD_ASSIGN(const std::size_t duration, checked(file.column("duration")));
+  FAIRLEAD_ASSIGN(const std::size_t gpus, checked(file.column("num_gpus")));
+  FAIRLEAD_ASSIGN(const std::size_t cluster, checked(file.column("cluster")));
   std::vector<TraceJob> jobs;
   jobs.reserve(file.rows());
   Instant first = kNever;
-  for (std::size_t row = 0; row < file.rows(); ++row) {
+  FAIRLEAD_TRY(read_rows(file, [&](std::size_t row) -> Result<void> {
     TraceJob job;
     job.name = fmt::format("job-{:06}", row);
     std::string stamp(file.cell(row, timestamp));
@@ -39,7 +39,8 @@ Result<std::vector<TraceJob>> read_philly_jobs(const CsvFile& file, std::int64_t
     shape_gang(job, count, gpus_per_node);
     FAIRLEAD_ASSIGN(job.project, file.text(row, cluster));
     jobs.push_back(std::move(job));
-  }
+    return {};
+  }));
   for (TraceJob& job : jobs) job.submit = Instant{} + (job.submit - first);
   sort_by_submit(jobs);
   return jobs;

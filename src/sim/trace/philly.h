@@ -15,6 +15,6 @@ namespace fairlead::sim {
 // taken as the project). Jobs of more than `gpus_per_node` become gangs over whole nodes; a
 // duration below 1 ms counts as 1 ms. Submit times count from the earliest timestamp. Sorted.
 // CPU and memory are not in the trace: tasks ask for none.
-Result<std::vector<TraceJob>> read_philly_jobs(const CsvFile& file, std::int64_t gpus_per_node);
+Checked<std::vector<TraceJob>> read_philly_jobs(const CsvFile& file, std::int64_t gpus_per_node);
 
 }  // namespace fairlead::sim

@@ -16,8 +16,8 @@ CsvFile csv(const std::string& text) {
 }
 
 template <class T>
-std::string error_of(const Result<T>& result) {
-  return result ? "no error" : result.error().text();
+std::string error_of(const Checked<T>& result) {
+  return result ? "no error" : result.error().front().text();
 }
 
 TEST(OpenbReader, ReadsPodsOfAllThreeKindsAndTheirModels) {
