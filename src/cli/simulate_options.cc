@@ -10,6 +10,7 @@
 
 #include "base/output_file.h"
 #include "model/cluster_reader.h"
+#include "sim/replay/policy.h"
 
 namespace fairlead::cli {
 namespace {
@@ -85,7 +86,7 @@ void ProgressBar::show(double done) {
 
 void add_policy_option(CLI::App& command, std::string& target) {
   add_choice(*command.add_option("--policy", target, "Service order (default default)"),
-             {"default", "fifo", "srtf", "srsf", "tiresias", "las"});
+             sim::ServicePolicy::names());
 }
 
 void add_placement_option(CLI::App& command, const char* name, std::string& target) {

@@ -316,7 +316,7 @@ void Core::mend_plans(PoolCore& pool) {
   Timeline& timeline = pool.timeline;
   const auto& all = timeline.reservations();
   const auto broken = std::find_if(all.begin(), all.end(), [&](const Reservation& r) {
-    return r.workload.valid() && !timeline.holds(r, now_);
+    return r.workload.valid() && (r.start < now_ || !timeline.holds(r, now_));
   });
   if (broken == all.end()) return;
   std::vector<Reservation> again;
@@ -485,7 +485,8 @@ bool Core::room_behind(PoolCore& pool, RequirementId id) {
   return true;
 }
 
-// Those of a bucket that end soon enough to pass a reservation, or may pass one anyhow.
+// Those of a bucket that end soon enough to pass a reservation, or may pass one anyhow, in order.
+// Those that hold one are among them, however many stand before them.
 std::vector<WorkloadId> Core::who_may_pass(PoolCore& pool, const Bucket& bucket) {
   constexpr std::size_t kMostLookedAt = 64;
   constexpr std::size_t kMostTried = 8;
@@ -493,14 +494,23 @@ std::vector<WorkloadId> Core::who_may_pass(PoolCore& pool, const Bucket& bucket)
   const ResourceVector demand = demand_in(pending_.requirement(bucket.requirement), bucket.pool);
   const Instant last = pool.timeline.last_start();
   std::size_t looked_at = 0;
+  std::set<EntryKey> holders;
+  for (const Reservation& r : pool.timeline.reservations()) {
+    if (!r.workload.valid() || r.queue != bucket.queue || !stands(pool, r)) continue;
+    for (const Entry& entry : workloads_.get(r.workload).entries) {
+      if (entry.requirement == bucket.requirement) holders.insert(entry_key(r.workload, entry));
+    }
+  }
   for (const EntryKey& key : bucket.entries) {
     if (++looked_at > kMostLookedAt || out.size() >= kMostTried) break;
+    holders.erase(key);
     const Runtime runtime = runtime_of(workloads_.get(key.workload));
     bool passes = runtime.known() && now_ + runtime.most <= last;
     for (const Reservation& r : pool.timeline.reservations())
       passes = passes || may_pass(pool, key.workload, demand, r);
     if (passes) out.push_back(key.workload);
   }
+  for (const EntryKey& key : holders) out.push_back(key.workload);
   return out;
 }
 

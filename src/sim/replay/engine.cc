@@ -56,7 +56,7 @@ Result<ReplayEngine> ReplayEngine::create(const ClusterSpec& cluster,
                   "give each job its own name");
     }
   }
-  const bool shared = options.policy.kind() == PolicyKind::kFifo;
+  const bool shared = options.policy.one_line();
   const ClusterSpec full = with_queues(cluster, jobs, shared);
   sched::SchedulerOptions core;
   core.placement = options.placement;
@@ -156,12 +156,17 @@ Result<void> ReplayEngine::arrive(std::uint32_t number) {
   RunningJob& job = jobs_[number];
   job.sequence = ++sequence_;
   job.arrival = number;
-  job.updated = now_;
+  job.submitted = job.updated = now_;
   job.order_key = options_.policy.order_key(job.progress());
   WorkloadSpec spec = workload_of(trace_[number]);
   spec.pools = pool_names(cluster_);
   spec.order_key = job.order_key;
-  if (options_.policy.kind() == PolicyKind::kFifo) {
+  if (options_.policy.kind() == PolicyKind::kPlanner) {
+    spec.max_runtime =
+        job.remaining +
+        (options_.start_costs.empty() ? options_.restart_cost : options_.start_costs[number]);
+  }
+  if (options_.policy.one_line()) {
     spec.queue = kSharedQueue;
     spec.priority = WorkloadSpec{}.priority;
   }
@@ -367,7 +372,7 @@ void ReplayEngine::close_instant() {
 
 void ReplayEngine::sample_entitlements() {
   next_entitlement_ = now_ + entitlement_every_;
-  if (options_.policy.kind() == PolicyKind::kFifo) return;
+  if (options_.policy.one_line()) return;
   for (const auto& [name, number] : ledger_.projects()) {
     std::int64_t entitled = 0;
     for (const std::string& pool : pool_names(cluster_)) {

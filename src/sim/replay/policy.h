@@ -3,6 +3,9 @@
 //
 //   default   the core's own order (rule 4): shares between projects, submit time inside one
 //   fifo      one line for everybody, by submit time; nothing that runs is stopped
+//   planner   one line for everybody, and jobs declare how long they run (rule 9): by submit time
+//             plus 50 times their time × GPUs, so that small ones come first and nobody waits for
+//             ever; nothing that runs is stopped
 //   srtf      shortest remaining time first
 //   srsf      shortest remaining service (time × GPUs) first
 //   tiresias  attained service in three levels, demoted at 3,250 and 7,200 GPU-seconds, those that
@@ -10,7 +13,8 @@
 //   las       least attained service in four levels that end at 40, 700 and 2,000 GPU-hours; inside
 //             a level the job with the fewest GPUs first, then the older one
 //
-// srtf and srsf read the future (the job's remaining time); the others do not. The last four stop
+// srtf and srsf read the future (the job's remaining time), planner what is declared; the others do
+// not. The last four stop
 // running jobs for ones that come first.
 #pragma once
 
@@ -33,9 +37,10 @@ struct JobProgress {
   std::int64_t sequence = 0;  // place in its list: newer with each submit and each demotion
   std::int64_t arrival = 0;   // number in the order of submits
   bool running = false;
+  Instant submitted;
 };
 
-enum class PolicyKind : std::uint8_t { kDefault, kFifo, kSrtf, kSrsf, kTiresias, kLas };
+enum class PolicyKind : std::uint8_t { kDefault, kFifo, kPlanner, kSrtf, kSrsf, kTiresias, kLas };
 
 class ServicePolicy {
  public:
@@ -45,6 +50,7 @@ class ServicePolicy {
 
   PolicyKind kind() const { return kind_; }
   const std::string& name() const { return name_; }
+  bool one_line() const { return kind_ == PolicyKind::kFifo || kind_ == PolicyKind::kPlanner; }
   bool preemptive() const { return kind_ >= PolicyKind::kSrtf; }
 
   // Level of attained service, 0 for policies without levels.

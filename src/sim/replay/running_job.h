@@ -27,6 +27,7 @@ struct RunningJob {
   Duration cost_left;    // of the present start, before work goes on
   Duration attained;     // time on devices, all runs
   Duration since_start;  // work done since the present start
+  Instant submitted;
   Instant updated;       // up to when the above is counted
   bool stalled = false;  // a silent fault: time passes, no work is done
   bool started_before = false;
@@ -55,8 +56,8 @@ struct RunningJob {
   Instant projected_end() const { return updated + cost_left + remaining; }
 
   JobProgress progress() const {
-    return JobProgress{milli > 0 ? milli : 1000,   remaining, attained, sequence, arrival,
-                       phase == JobPhase::kRunning};
+    return JobProgress{milli > 0 ? milli : 1000,    remaining, attained, sequence, arrival,
+                       phase == JobPhase::kRunning, submitted};
   }
 
   bool on_same_nodes(const std::vector<Hold>& other) const {
