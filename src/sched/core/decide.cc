@@ -301,7 +301,10 @@ GangRequest Core::request_for(PoolCore& pool, const WorkloadRecord& w,
     role.goal = compile(pool, spec.topology);
     role.segment_size = spec.segment_size;
     role.segment_goal = compile(pool, spec.segment_topology);
-    for (std::size_t i = 0; i < progress.tasks.size() && progress.running > 0; ++i) {
+    const bool pinned =
+        progress.running > 0 && (role.goal.within != kWholePool ||
+                                 (role.segment_size > 0 && role.segment_goal.within != kWholePool));
+    for (std::size_t i = 0; pinned && i < progress.tasks.size(); ++i) {
       const TaskSlot& slot = progress.tasks[i];
       if (slot.state != TaskState::kRunning) continue;
       const NodeState& node = nodes_[slot.placement.node.index()];
