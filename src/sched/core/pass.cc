@@ -21,7 +21,7 @@ std::optional<Pass::Room> Pass::room_for(RequirementId id) {
   if (claims_) return Room::kFree;
   const std::int64_t margin = core_.room_margin(*pool_, id);
   if (margin >= 0) {
-    due_.emplace(changed_nodes_ + margin + 1, id);
+    look_again_after(id, changed_nodes_ + margin + 1);
     return Room::kFree;
   }
   if (core_.room_behind(*pool_, id)) return Room::kBehind;
@@ -71,10 +71,22 @@ void Pass::look_again(RequirementId id) {
   leaves.clear();
 }
 
+// One look ahead per requirement: the earliest that was asked for.
+void Pass::look_again_after(RequirementId id, std::int64_t changed) {
+  if (id.index() >= next_look_.size()) next_look_.resize(id.index() + 1);
+  Look& next = next_look_[id.index()];
+  if (next.serial == serial_ && next.at <= changed) return;
+  next = {serial_, changed};
+  due_.emplace(changed, id);
+}
+
 void Pass::close_what_ran_out() {
   while (!due_.empty() && due_.top().first <= changed_nodes_) {
-    const RequirementId id = due_.top().second;
+    const auto [at, id] = due_.top();
     due_.pop();
+    Look& next = next_look_[id.index()];
+    if (next.serial != serial_ || next.at != at) continue;  // an earlier look came between
+    next.serial = 0;
     if (is_open(id) && !open(id)) close(id);
   }
 }

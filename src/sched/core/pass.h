@@ -98,6 +98,7 @@ class Pass {
   bool behind(QueueId leaf, const Head& head) const;
   void serve_behind(QueueId leaf, const Head& head);
   std::vector<RequirementId> waits_for(WorkloadId id) const;
+  void look_again_after(RequirementId id, std::int64_t changed);
   void close_what_ran_out();
   bool can_start(QueueId leaf, const Head& head);
   bool held_back(RequirementId id);
@@ -137,6 +138,11 @@ class Pass {
   // When to look again whether there is room: (changed nodes, requirement).
   using Due = std::pair<std::int64_t, RequirementId>;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  struct Look {
+    std::uint64_t serial = 0;  // of the pass, if one is due
+    std::int64_t at = 0;
+  };
+  std::vector<Look> next_look_;                  // by requirement
   std::vector<std::vector<QueueId>> served_by_;  // by requirement: leaves that had it as their head
   std::vector<RequirementId> noted_;             // those with an entry there
   // The greatest amounts that one start of an open requirement asks for; of non-preemptible ones.
