@@ -339,9 +339,11 @@ Core::Attempt Core::take_back(PoolCore& pool, BucketId bucket_id, WorkloadId id)
     pool.losers = losers(pool);
     pool.of_losers = {};
   };
+  const bool rights = pool.rights_changed;
   count(1);
   const Attempt outcome = claim_in(pool, bucket_id, id);
   count(-1);
+  if (outcome != Attempt::kStarted) pool.rights_changed = rights;  // the shares are what they were
   return outcome;
 }
 
