@@ -138,32 +138,15 @@ void memory(benchmark::State& state) {
   state.counters["running"] = running;
 }
 
+void with_and_without_claims(benchmark::internal::Benchmark* b) {
+  b->ArgName("claims")->Arg(0)->Arg(1)->UseManualTime()->Unit(benchmark::kMicrosecond);
+}
 BENCHMARK(memory)->ArgName("claims")->Arg(0)->Arg(1)->Iterations(1);
-BENCHMARK(task_ended)
-    ->ArgName("claims")
-    ->Arg(0)
-    ->Arg(1)
-    ->Iterations(2000)
-    ->UseManualTime()
-    ->Unit(benchmark::kMicrosecond);
-BENCHMARK(submitted)->ArgName("claims")->Arg(0)->Arg(1)->Iterations(2000)->UseManualTime()->Unit(
-    benchmark::kMicrosecond);
-BENCHMARK(quota_changed)
-    ->ArgName("claims")
-    ->Arg(0)
-    ->Arg(1)
-    ->Iterations(200)
-    ->UseManualTime()
-    ->Unit(benchmark::kMicrosecond);
-BENCHMARK(node_cordoned)
-    ->ArgName("claims")
-    ->Arg(0)
-    ->Arg(1)
-    ->Iterations(200)
-    ->UseManualTime()
-    ->Unit(benchmark::kMicrosecond);
-BENCHMARK(full_pass)->ArgName("claims")->Arg(0)->Arg(1)->Iterations(10)->UseManualTime()->Unit(
-    benchmark::kMicrosecond);
+BENCHMARK(task_ended)->Apply(with_and_without_claims)->Iterations(2000);
+BENCHMARK(submitted)->Apply(with_and_without_claims)->Iterations(2000);
+BENCHMARK(quota_changed)->Apply(with_and_without_claims)->Iterations(200);
+BENCHMARK(node_cordoned)->Apply(with_and_without_claims)->Iterations(200);
+BENCHMARK(full_pass)->Apply(with_and_without_claims)->Iterations(10);
 
 }  // namespace
 }  // namespace fairlead::bench
