@@ -140,29 +140,36 @@ bool Pass::behind(QueueId leaf, const Head& head) const {
   return requirement.room != Room::kFree || !gate_open(leaf, requirement, Reserved::kCounts);
 }
 
-// What is cheap to know comes first: most heads have no claim.
+// What is cheap to know comes first: most heads have no claim, and to look at their buckets would
+// cost more than all else.
 bool Pass::may_claim(QueueId leaf, const Head& head) {
-  // What was taken withdrew what its workload waited for: such a head is settled anew.
-  const Bucket& bucket = core_.pending_.bucket(head.bucket);
-  if (bucket.entries.empty() || *bucket.entries.begin() != head.key) return false;
   const Open& requirement = open_[head.requirement.index()];
   Place& p = place(leaf);
   if (!p.standing) p.standing = core_.standing(*pool_, leaf);
   if (!p.standing->gates_open) return false;
-  bool movable = requirement.chances.scattered;
-  if (movable && core_.moves_pause(*pool_, head.requirement)) {
-    movable = false;
+  // In a later pool of its list its demand is not in the shares yet (7.1.d).
+  const bool reclaims = (requirement.later_choice && core_.options_.reclaim) ||
+                        (requirement.chances.reclaimable &&
+                         requirement.demand[kGpuResource] <= p.standing->gpu_below_share);
+  // Nobody of the bucket claims with more than the head is served with (7.2.a).
+  const bool preempts = -head.key.minus_priority > p.standing->lowest_priority;
+  if (!requirement.chances.scattered && !reclaims && !preempts) return false;
+  if (!core_.within_non_preemptible_quota(*pool_, leaf, requirement.demand,
+                                          requirement.non_preemptible)) {
+    return false;
+  }
+  // What was taken withdrew what its workload waited for: such a head is settled anew.
+  const Bucket& bucket = core_.pending_.bucket(head.bucket);
+  if (bucket.entries.empty() || *bucket.entries.begin() != head.key) return false;
+  bool moves = requirement.chances.scattered;
+  if (moves && core_.moves_pause(*pool_, head.requirement)) {
+    moves = false;
     const PoolId id = pool_->state().id;
     core_.put_off(*pool_, head.bucket,
                   core_.pending_.requirement(head.requirement).in(id).no_move_before);
   }
   const std::int64_t priority = core_.claim_priority(*pool_, head);
-  // In a later pool of its list its demand is not in the shares yet (7.1.d).
-  const bool chance = movable || priority > p.standing->lowest_priority ||
-                      (requirement.later_choice && core_.options_.reclaim) ||
-                      (requirement.chances.reclaimable &&
-                       requirement.demand[kGpuResource] <= p.standing->gpu_below_share);
-  if (!chance) return false;
+  if (!moves && !reclaims && priority <= p.standing->lowest_priority) return false;
   if (bucket.claimed_at == pool_->claims_version && priority <= bucket.claimed_with) return false;
   // Where many claims fail, those that failed before wait for their turn.
   if (failed_claims_ >= kMostFailedClaims && bucket.claimed_at != UINT64_MAX &&
@@ -170,8 +177,7 @@ bool Pass::may_claim(QueueId leaf, const Head& head) {
     core_.put_off(*pool_, head.bucket, core_.now_ + kPutOff);
     return false;
   }
-  return core_.within_non_preemptible_quota(*pool_, leaf, requirement.demand,
-                                            requirement.non_preemptible);
+  return true;
 }
 
 // A bucket that came up: its leaf has to be settled.
