@@ -176,6 +176,8 @@ std::vector<Decision> Core::decide(Instant now) {
   wake();
   stop_stale();
   deciding_ = true;
+  // In all pools first: of a node that moved, what runs may be of another pool.
+  for (auto& pool : pools_) extend_overruns(*pool);
   for (auto& pool : pools_) keep_plans(*pool);
   // What is taken back may leave room for others, and those it was taken from wait again. So may
   // what was reserved and is not any more.

@@ -295,7 +295,6 @@ void Core::drop_reservation_of(WorkloadId id) {
 void Core::keep_plans(PoolCore& pool) {
   Timeline& timeline = pool.timeline;
   timeline.show_all();
-  extend_overruns(pool);
   if (timeline.reservations().empty()) return;
   ensure_ordered(pool);
   for (std::size_t i = timeline.reservations().size(); i-- > 0;) {
