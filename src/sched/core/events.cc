@@ -84,7 +84,10 @@ Result<void> Core::on(const DeviceClassDefined& e) {
   }
   devices_.define(c);
   classes_.refresh();
-  for (auto& pool : pools_) set_rates(*pool);
+  for (auto& pool : pools_) {
+    set_rates(*pool);
+    if (pool->state().spec.exchange_rates.contains(c.name)) recharge(pool->state().id);
+  }
   return {};
 }
 
