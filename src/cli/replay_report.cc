@@ -105,6 +105,21 @@ std::string start_cell(const std::optional<sched::ExpectedStart>& start, Instant
   return text(*start->earliest) + " to " + text(*start->latest);
 }
 
+std::string kept_text(const sched::Scheduler& core, Instant zero) {
+  Table table;
+  for (const char* name : {"KEPT", "POOL", "FROM", "UNTIL", "NODES", "FOR"}) table.column(name);
+  const auto list = [](const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ",") + printable(name);
+    return text.empty() ? std::string("nobody") : text;
+  };
+  for (const sched::KeptView& one : core.kept_by_people()) {
+    table.row({printable(one.name), printable(one.pool), sim::instant_text(one.from, zero),
+               sim::instant_text(one.until, zero), list(one.nodes), list(one.queues)});
+  }
+  return table.empty() ? std::string() : "\n" + table.text();
+}
+
 std::string node_demand_text(const sched::Scheduler& core) {
   Table table;
   table.column("NODES THAT WOULD SERVE WHAT WAITS");
@@ -134,7 +149,7 @@ std::string state_text(const sim::Replayer& replayer, Instant at) {
   });
   std::string out;
   if (!queues.empty()) out += "\n" + queues.text();
-  if (waiting.empty()) return out;
+  if (waiting.empty()) return out + kept_text(replayer.core(), replayer.start());
   Table table;
   for (const char* name : {"WAITING", "QUEUE", "FOR", "STARTS", "WHY"}) table.column(name);
   for (const Waiting& one : waiting) {
@@ -146,7 +161,7 @@ std::string state_text(const sim::Replayer& replayer, Instant at) {
   if (total > waiting.size()) {
     out += "and " + std::to_string(total - waiting.size()) + " more; -o json lists them\n";
   }
-  return out + node_demand_text(replayer.core());
+  return out + kept_text(replayer.core(), replayer.start()) + node_demand_text(replayer.core());
 }
 
 Tree difference_tree(const sim::Difference& d, Instant start) {
@@ -307,6 +322,17 @@ std::string replay_json_text(const ReplayReport& report, const sim::Replayer& re
   root.add("queues", queues_tree(replayer, by_queue));
   root.add("waitingTotal", Tree::number(static_cast<std::int64_t>(total)));
   root.add("waiting", waiting_tree(waiting, replayer.start()));
+  Tree& kept = root.add("kept", Tree::list());
+  for (const sched::KeptView& one : replayer.core().kept_by_people()) {
+    Tree map = Tree::map();
+    map.add("name", Tree::string(one.name));
+    map.add("pool", Tree::string(one.pool));
+    map.add("fromSeconds", Tree::number(decimal_text((one.from - replayer.start()).ms, 3)));
+    map.add("untilSeconds", Tree::number(decimal_text((one.until - replayer.start()).ms, 3)));
+    map.add("nodes", Tree::strings(one.nodes));
+    map.add("queues", Tree::strings(one.queues));
+    kept.push(std::move(map));
+  }
   Tree& nodes = root.add("nodeDemand", Tree::list());
   for (const sched::NodeDemandView& one : replayer.core().node_demand()) {
     Tree map = Tree::map();

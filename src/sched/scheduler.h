@@ -83,6 +83,8 @@ class Scheduler {
   std::optional<QueueView> queue(const std::string& name, const std::string& pool) const;
   std::optional<NodeView> node(const std::string& name) const;
   std::optional<PoolView> pool(const std::string& name) const;
+  // Reservations made by people, in the order in which they were made, per pool.
+  std::vector<KeptView> kept_by_people() const;
   // Which nodes of which pools would serve what waits and passes its gates: what an autoscaler
   // asks. By first fit in the service order, each kind of node as small as will do; racks and other
   // domains are not looked at. Cost: O(tasks that wait, at most 10,000 × nodes asked for).

@@ -90,6 +90,16 @@ struct PoolView {
   Amounts allocated;
 };
 
+// Nodes that a person keeps (9.3).
+struct KeptView {
+  std::string name;
+  std::string pool;
+  Instant from;
+  Instant until;
+  std::vector<std::string> nodes;
+  std::vector<std::string> queues;  // who may use them
+};
+
 // Nodes that would serve what waits with its gates open, beside those there are: so many like this
 // one, for so many workloads and tasks of theirs.
 struct NodeDemandView {

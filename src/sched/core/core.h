@@ -126,6 +126,7 @@ class Core {
   std::optional<QueueView> queue_view(const std::string& name, const std::string& pool);
   std::optional<NodeView> node_view(const std::string& name) const;
   std::optional<PoolView> pool_view(const std::string& name) const;
+  std::vector<KeptView> kept_by_people() const;
   std::vector<NodeDemandView> node_demand();  // node_demand.cc
   std::vector<std::string> workload_names() const;
   std::vector<std::string> queue_names() const;

@@ -136,13 +136,7 @@ Result<void> Core::on(const ReservationUpserted& e) {
   }
   (void)on(ReservationRemoved{spec.name});
   PoolCore& pool = *pools_[pool_id.index()];
-  // What people keep comes before what was planned.
-  std::vector<Reservation> planned;
-  while (!pool.timeline.reservations().empty())
-    planned.push_back(pool.timeline.remove(pool.timeline.reservations().size() - 1));
-  std::reverse(planned.begin(), planned.end());
-  planned.insert(planned.begin(), std::move(r));
-  for (Reservation& one : planned) pool.timeline.add(std::move(one));
+  pool.timeline.insert(0, std::move(r));  // what people keep comes before what was planned
   ++pool.state().release_version;
   pool.full_pass = true;
   return {};
@@ -193,6 +187,9 @@ bool Core::stands(const PoolCore& pool, const Reservation& r) {
   if (!r.workload.valid()) return r.end > now_;
   const WorkloadRecord& w = workloads_.get(r.workload);
   if (!w.alive || w.sequence != r.sequence || w.queue != r.queue) return false;
+  // 9.2.a: what a gate keeps out when its time has come is not blocked by room.
+  const GateRequest gate{pool.state().id, r.queue, &r.demand, r.non_preemptible, true};
+  if (r.start <= now_ && !gates_open(queues_, resources_, gate, now_, nullptr)) return false;
   for (const Entry& entry : w.entries) {
     if (entry.kind != EntryKind::kGang) continue;
     if (std::find(entry.pools.begin(), entry.pools.end(), pool.state().id) == entry.pools.end())
@@ -430,7 +427,11 @@ bool Core::reserve(PoolCore& pool, BucketId bucket_id) {
 Instant Core::next_plan(const PoolCore& pool) const {
   Instant next = kNever;
   for (const Reservation& r : pool.timeline.reservations()) {
-    if (r.workload.valid() && r.start >= now_) next = std::min(next, r.start + milliseconds(1));
+    // One that is due now waits for what is to end at this very moment.
+    const auto& ends = pool.timeline.ends();
+    const bool due = !ends.empty() && ends.begin()->first <= now_ + milliseconds(1);
+    if (r.workload.valid() && (r.start > now_ || (r.start == now_ && due)))
+      next = std::min(next, r.start + milliseconds(1));
     if (!r.workload.valid() && r.end > now_) next = std::min(next, r.end);
   }
   if (!pool.timeline.reservations().empty() && pool.state().release_version != pool.planned_at) {

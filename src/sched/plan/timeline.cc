@@ -126,8 +126,9 @@ void Timeline::index_all() {
   }
 }
 
-void Timeline::add(Reservation reservation) {
-  reservations_.push_back(std::move(reservation));
+void Timeline::insert(std::size_t position, Reservation reservation) {
+  reservations_.insert(reservations_.begin() + static_cast<std::ptrdiff_t>(position),
+                       std::move(reservation));
   index_all();
 }
 

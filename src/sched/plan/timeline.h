@@ -44,7 +44,8 @@ class Timeline {
   const Reservation* named(const std::string& name) const;
   std::size_t of_workloads() const;
   // Requires: nothing is hidden.
-  void add(Reservation reservation);
+  void add(Reservation reservation) { insert(reservations_.size(), std::move(reservation)); }
+  void insert(std::size_t position, Reservation reservation);
   void replace(std::size_t position, Reservation reservation);
   Reservation remove(std::size_t position);
 

@@ -11,6 +11,7 @@ namespace fairlead::sim {
 namespace {
 
 bool something_reserved(const sched::Scheduler& core) {
+  if (!core.kept_by_people().empty()) return true;
   const auto names = core.workload_names();
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     const auto view = core.workload(name);
