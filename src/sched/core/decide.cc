@@ -188,6 +188,7 @@ std::vector<Decision> Core::decide(Instant now) {
     again = claim_all();
     for (auto& pool : pools_) {
       const bool planned = !pool->timeline.reservations().empty();
+      if (planned) divide(*pool);  // who may pass depends on shares
       const bool rights = std::exchange(pool->rights_changed, false) && planned;
       const bool plans = std::exchange(pool->plans_changed, false);
       if (!again && !rights && !plans && !pool->full_pass) continue;

@@ -486,14 +486,13 @@ bool Core::room_behind(PoolCore& pool, RequirementId id) {
 }
 
 // Those of a bucket that end soon enough to pass a reservation, or may pass one anyhow, in order.
-// Those that hold one are among them, however many stand before them.
+// Who stands behind another has no more rights, so that it is of use only if it ends sooner. Those
+// that hold a reservation are among them, however many stand before them.
 std::vector<WorkloadId> Core::who_may_pass(PoolCore& pool, const Bucket& bucket) {
-  constexpr std::size_t kMostLookedAt = 64;
-  constexpr std::size_t kMostTried = 8;
+  constexpr std::size_t kMostLookedAt = 256;
   std::vector<WorkloadId> out;
   const ResourceVector demand = demand_in(pending_.requirement(bucket.requirement), bucket.pool);
   const Instant last = pool.timeline.last_start();
-  std::size_t looked_at = 0;
   std::set<EntryKey> holders;
   for (const Reservation& r : pool.timeline.reservations()) {
     if (!r.workload.valid() || r.queue != bucket.queue || !stands(pool, r)) continue;
@@ -501,14 +500,26 @@ std::vector<WorkloadId> Core::who_may_pass(PoolCore& pool, const Bucket& bucket)
       if (entry.requirement == bucket.requirement) holders.insert(entry_key(r.workload, entry));
     }
   }
+  std::size_t looked_at = 0;
+  Duration shortest = kForGood;
+  bool rights_used = false;
   for (const EntryKey& key : bucket.entries) {
-    if (++looked_at > kMostLookedAt || out.size() >= kMostTried) break;
-    holders.erase(key);
+    if (holders.erase(key) > 0) {
+      out.push_back(key.workload);
+      continue;
+    }
+    if (++looked_at > kMostLookedAt) break;
     const Runtime runtime = runtime_of(workloads_.get(key.workload));
-    bool passes = runtime.known() && now_ + runtime.most <= last;
-    for (const Reservation& r : pool.timeline.reservations())
-      passes = passes || may_pass(pool, key.workload, demand, r);
-    if (passes) out.push_back(key.workload);
+    const Duration most = runtime.known() ? runtime.most : kForGood;
+    bool passes = most < shortest && now_ + most <= last;
+    for (const Reservation& r : pool.timeline.reservations()) {
+      if (passes || rights_used) break;
+      passes = may_pass(pool, key.workload, demand, r);
+    }
+    if (!passes) continue;
+    out.push_back(key.workload);
+    rights_used = true;
+    shortest = std::min(shortest, most);
   }
   for (const EntryKey& key : holders) out.push_back(key.workload);
   return out;
