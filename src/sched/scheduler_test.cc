@@ -439,6 +439,29 @@ TEST(SemiPreemptible, TheMinimumCountsAgainstQuotaAndTheExtrasDoNot) {
   EXPECT_TRUE(cluster.scheduler.verify());
 }
 
+// A gang of which a node was moved to another pool may still go, and goes whole (7.4).
+TEST(TakingBack, TakesAGangOfWhichOneNodeChangedPools) {
+  Cluster cluster;
+  PoolSpec spare;
+  spare.name = "spare";
+  cluster.must(PoolDefined{spare});
+  cluster.node("n0", 2);
+  cluster.node("n1", 2);
+  cluster.submit("gang", gpus(1), 4);
+  cluster.decide();
+  NodeSpec moved = Cluster::node_spec("n0", 2);
+  moved.pool = "spare";
+  cluster.must(NodeUpserted{moved});
+  cluster.decide();
+  WorkloadSpec high = Cluster::workload("high", gpus(2));
+  high.priority = 75;
+  cluster.must(WorkloadSubmitted{high});
+  cluster.decide();
+  EXPECT_EQ(cluster.scheduler.workload("high")->running, 1);
+  EXPECT_EQ(cluster.scheduler.workload("gang")->running, 0);
+  EXPECT_TRUE(cluster.scheduler.verify());
+}
+
 // --- shapes and classes come and go ---
 
 class Shapes : public ::testing::Test {

@@ -71,14 +71,7 @@ bool Taker::too_few_places() {
   const TaskClass& task = trial_.classes().get(request.roles.front().task_class);
   const std::int64_t needed = tasks_of(request);
   std::int64_t most = trial_.pool().index(request.roles.front().task_class).slots(request.range);
-  std::vector<std::uint32_t> slots;
-  for (const Id id : legal_) {
-    const auto& of_unit = trial_.victims().unit(id).slots;
-    slots.insert(slots.end(), of_unit.begin(), of_unit.end());
-  }
-  std::sort(slots.begin(), slots.end());
-  slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
-  for (const std::uint32_t slot : slots) {
+  for (const std::uint32_t slot : slots_) {
     if (most >= needed) return false;
     if (slot < request.range.begin || slot >= request.range.end) continue;
     const NodeState& node = trial_.pool().state.node_at(slot);
@@ -112,7 +105,7 @@ bool Taker::open_nodes(VictimSet& out) {
     return left != right ? left > right : a.slot > b.slot;
   };
   std::priority_queue<Node, std::vector<Node>, decltype(dearer)> nodes(dearer);
-  for (const std::uint32_t slot : trial_.victims().slots()) {
+  for (const std::uint32_t slot : slots_) {
     if (slot < request.range.begin || slot >= request.range.end) continue;
     Opening opening = open_node(trial_, slot, needed - have);
     if (opening.gain > 0) nodes.push({std::move(opening), slot});
@@ -254,9 +247,16 @@ Taker::Outcome Taker::find(TakeBack rule, const Claim& claim, const ShareGuard* 
 void Taker::collect_legal(std::size_t most) {
   legal_.clear();
   for (const Id id : trial_.victims().by_cost()) {
-    if (legal_.size() >= most) return;
+    if (legal_.size() >= most) break;
     if (trial_.legal(id)) legal_.push_back(id);
   }
+  slots_.clear();
+  for (const Id id : legal_) {
+    const auto& of_unit = trial_.victims().unit(id).slots;
+    slots_.insert(slots_.end(), of_unit.begin(), of_unit.end());
+  }
+  std::sort(slots_.begin(), slots_.end());
+  slots_.erase(std::unique(slots_.begin(), slots_.end()), slots_.end());
 }
 
 }  // namespace fairlead::sched

@@ -68,7 +68,8 @@ class Taker {
   void leave_out(VictimSet& out);
 
   Trial trial_;
-  std::vector<Id> legal_;  // by cost
+  std::vector<Id> legal_;             // by cost
+  std::vector<std::uint32_t> slots_;  // where they run, ascending
   Int128 best_cost_ = 0;
   std::pair<std::size_t, std::size_t> best_hit_;
   bool found_ = false;

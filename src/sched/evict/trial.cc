@@ -51,7 +51,9 @@ ResourceSet Trial::lacking_on(std::uint32_t slot) {
 // Whether the unit may go for this claim at all. Asked once per unit and claim.
 bool Trial::legal(Id id) {
   if (rule_ == TakeBack::kReclaim) {
-    auto& [claim, may] = may_lose_[victims_.unit(id).queue];
+    const std::size_t queue = victims_.unit(id).queue.index();
+    if (may_lose_.size() <= queue) may_lose_.resize(queue + 1);
+    auto& [claim, may] = may_lose_[queue];
     if (claim != claim_number_) {
       claim = claim_number_;
       may = claim_->may_lose(victims_.unit(id).queue);
@@ -74,7 +76,10 @@ bool Trial::find_out(Id id, ResourceSet& lacking) {
       (unit.queue != claim_->queue || unit.priority >= claim_->priority)) {
     return false;
   }
+  bool elsewhere = false;
   for (const std::uint32_t slot : unit.slots) {
+    elsewhere = elsewhere || slot == VictimUnit::kElsewhere;
+    if (slot == VictimUnit::kElsewhere) continue;
     const NodeState& node = pool_.state.node_at(slot);
     if (node.usable()) lacking.add(lacking_on(slot));
   }
@@ -96,7 +101,7 @@ bool Trial::find_out(Id id, ResourceSet& lacking) {
     case TakeBack::kConsolidate: {
       // What a goal ties to other tasks stays where it is.
       const Shape& shape = shapes_.get(workloads_.get(unit.workload).shape);
-      return shape.topology.empty() &&
+      return !elsewhere && shape.topology.empty() &&
              std::all_of(shape.roles.begin(), shape.roles.end(), [](const RoleSpec& role) {
                return role.topology.empty() && role.segment_size == 0;
              });
@@ -178,7 +183,8 @@ void Trial::add(Id id) {
     chosen.tasks.push_back(t);
     const auto role = static_cast<std::size_t>(t.role);
     const TaskSlot& slot = w.roles[role].tasks[static_cast<std::size_t>(t.index)];
-    pool_.state.give(slot.placement.node, slot.placement, classes_.get(shape.classes[role]));
+    if (here(slot))
+      pool_.state.give(slot.placement.node, slot.placement, classes_.get(shape.classes[role]));
   }
   queues_.charge(pool_.state.id, unit.queue, chosen.amounts, -1, false, 0, now_);
   auto& [given, spent] = chosen_of_[unit.workload];
@@ -203,7 +209,8 @@ void Trial::remove_last() {
     off_.erase(t);
     const auto role = static_cast<std::size_t>(t.role);
     const TaskSlot& slot = w.roles[role].tasks[static_cast<std::size_t>(t.index)];
-    pool_.state.take(slot.placement.node, slot.placement, classes_.get(shape.classes[role]));
+    if (here(slot))
+      pool_.state.take(slot.placement.node, slot.placement, classes_.get(shape.classes[role]));
   }
   queues_.charge(pool_.state.id, unit.queue, chosen.amounts, 1, false, 0, now_);
   auto& [given, spent] = chosen_of_[unit.workload];

@@ -137,6 +137,9 @@ class Trial {
     ResourceSet contested_before;
   };
 
+  bool here(const TaskSlot& slot) const {
+    return pool_.state.node(slot.placement.node).pool == pool_.state.id;
+  }
   ResourceSet lacking_on(std::uint32_t slot);
   bool find_out(Id id, ResourceSet& lacking);
   bool keeps_shares(const VictimUnit& unit, const ResourceSet& lacking) const;
@@ -162,7 +165,7 @@ class Trial {
   std::uint64_t claim_number_ = 0;
   std::vector<Known> known_;
   std::unordered_map<std::uint32_t, std::pair<std::uint64_t, ResourceSet>> lacking_at_;  // by slot
-  std::unordered_map<QueueId, std::pair<std::uint64_t, bool>> may_lose_;  // claim and answer
+  std::vector<std::pair<std::uint64_t, bool>> may_lose_;  // by QueueId: claim and answer
   std::vector<std::int32_t> spares_left_;
   std::vector<Chosen> chosen_;
   std::map<WorkloadId, std::pair<ResourceVector, Int128>> chosen_of_;  // amounts, cost

@@ -30,7 +30,6 @@ Victims::Victims(const PoolState& pool, const std::vector<WorkloadId>& ids,
   std::iota(by_cost_.begin(), by_cost_.end(), 0);
   std::sort(by_cost_.begin(), by_cost_.end(), [this](Id a, Id b) { return cheaper(a, b); });
   for (const Id id : by_cost_) index(id);
-  std::sort(slots_.begin(), slots_.end());
 }
 
 bool Victims::cheaper(Id a, Id b) const {
@@ -46,9 +45,9 @@ void Victims::index(Id id) {
   const std::vector<std::uint32_t>& slots = units_[id].slots;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const auto before = slots.begin() + static_cast<std::ptrdiff_t>(i);
-    if (std::find(slots.begin(), before, slots[i]) != before) continue;
+    if (slots[i] == VictimUnit::kElsewhere || std::find(slots.begin(), before, slots[i]) != before)
+      continue;
     auto& here = at_[slots[i]];
-    if (here.empty()) slots_.push_back(slots[i]);
     here.insert(std::upper_bound(here.begin(), here.end(), id,
                                  [this](Id a, Id b) { return cheaper(a, b); }),
                 id);
@@ -60,7 +59,6 @@ void Victims::changed(WorkloadId id) {
   of_[id].clear();
   const WorkloadRecord& w = workloads_.get(id);
   const std::size_t known = units_.size();
-  const std::size_t slots = slots_.size();
   if (w.alive && w.running > 0 && w.pool == pool_.id) collect(id, w, shapes_.get(w.shape));
   for (std::size_t i = known; i < units_.size(); ++i) {
     const auto unit = static_cast<Id>(i);
@@ -69,7 +67,6 @@ void Victims::changed(WorkloadId id) {
                                      [this](Id a, Id b) { return cheaper(a, b); }),
                     unit);
   }
-  if (slots != slots_.size()) std::sort(slots_.begin(), slots_.end());
 }
 
 namespace {
@@ -105,7 +102,6 @@ void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape
   rest.priority = std::max(w.priority, w.run_priority);
   rest.whole = true;
   rest.started = kNever;
-  bool all_here = true;
   bool comes_back = true;
   for (std::size_t r = 0; r < w.roles.size(); ++r) {
     const RoleSpec& role = shape.roles[r];
@@ -139,8 +135,7 @@ void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape
       one.started = slot.started;
       one.spare = spare;
       const NodeState& node = pool_.node(slot.placement.node);
-      const std::uint32_t where = node.pool == pool_.id ? node.slot : UINT32_MAX;
-      all_here = all_here && where != UINT32_MAX;
+      const std::uint32_t where = node.pool == pool_.id ? node.slot : VictimUnit::kElsewhere;
       one.slots = {where};
       rest.tasks.push_back(one.tasks.front());
       rest.slots.push_back(where);
@@ -149,7 +144,7 @@ void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape
       rest.started = std::min(rest.started, one.started);
       // 5.3: any task may be an extra, unless the minimum would be charged more without it.
       const bool fixed = slot.non_preemptible && !alike;
-      if (spare < 0 || where == UINT32_MAX || fixed) continue;
+      if (spare < 0 || fixed) continue;
       const auto of = role.segment_size > 0 ? static_cast<std::int32_t>(i) / role.segment_size : -1;
       if (of >= 0 && of == segment) {
         VictimUnit& whole = units_.back();
@@ -166,7 +161,7 @@ void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape
   }
   // 5.3: the minimum of a semi-preemptible gang stays.
   const bool minimum_goes = shape.preemptibility == Preemptibility::kPreemptible;
-  if (minimum_goes && !shape.independent && all_here && comes_back && !rest.tasks.empty())
+  if (minimum_goes && !shape.independent && comes_back && !rest.tasks.empty())
     units_.push_back(std::move(rest));
 }
 

@@ -20,6 +20,7 @@
 namespace fairlead::sched {
 
 struct VictimUnit {
+  static constexpr std::uint32_t kElsewhere = UINT32_MAX;  // its node was moved to another pool
   WorkloadId workload;
   QueueId queue;
   std::int32_t priority = 0;
@@ -53,8 +54,6 @@ class Victims {
     const auto it = at_.find(slot);
     return it == at_.end() ? nothing : it->second;
   }
-  // Slots with such units, ascending.
-  const std::vector<std::uint32_t>& slots() const { return slots_; }
   // Least cost first; of equals the workload that was submitted last.
   const std::vector<Id>& by_cost() const { return by_cost_; }
   // How many tasks of a role may go beside each other.
@@ -74,7 +73,6 @@ class Victims {
   std::vector<VictimUnit> units_;
   std::unordered_map<WorkloadId, std::vector<Id>> of_;  // those that are not gone
   std::unordered_map<std::uint32_t, std::vector<Id>> at_;
-  std::vector<std::uint32_t> slots_;
   std::vector<Id> by_cost_;
   std::vector<std::int32_t> spares_;
 };
