@@ -46,7 +46,7 @@ Result<void> Core::verify() {
     rooms.emplace(id, std::move(room));
   }
   struct Held {
-    ResourceVector allocated, non_preemptible, pending;
+    ResourceVector allocated, non_preemptible, pending, reserved, reserved_non_preemptible;
     std::map<std::int32_t, std::int64_t> preemptible;
     std::map<std::int64_t, std::int64_t> units;
     std::size_t running = 0;
@@ -54,6 +54,7 @@ Result<void> Core::verify() {
   std::map<std::pair<PoolId, QueueId>, Held> held;
   std::size_t running = 0;
   std::map<QueueId, std::int64_t> counts;
+  std::map<PoolId, Timeline::Ends> ends;
   std::set<std::pair<RequirementId, WorkloadId>> waiting;
   for (std::size_t i = 0; i < workloads_.slots(); ++i) {
     const WorkloadId id(i);
@@ -69,6 +70,9 @@ Result<void> Core::verify() {
         const TaskSlot& slot = w.roles[r].tasks[t];
         if (slot.state != TaskState::kRunning) continue;
         ++role_running;
+        if (slot.ends != kNever)
+          ends[w.pool].emplace(
+              slot.ends, TaskRef{id, static_cast<std::int32_t>(r), static_cast<std::int32_t>(t)});
         const auto room = rooms.find(slot.placement.node);
         if (room == rooms.end()) return differs(w.name + " runs on a node that is gone");
         if (!room->second.holds(slot.placement, task.host_claim(), task.extended)) {
@@ -111,6 +115,13 @@ Result<void> Core::verify() {
   }
   for (const auto& pool : pools_) {
     const PoolId p = pool->state().id;
+    if (pool->timeline.ends() != ends[p]) return differs("ends in pool " + pool_name(p) + " (I11)");
+    for (const Reservation& r : pool->timeline.reservations()) {
+      for (QueueId q = r.queue; q.valid(); q = queues_.get(q).parent) {
+        held[{p, q}].reserved.add(r.demand);
+        if (r.non_preemptible) held[{p, q}].reserved_non_preemptible.add(r.demand);
+      }
+    }
     for (const QueueId q : queues_.parents_first()) {
       const QueueLedger& l = queues_.ledger(p, q);
       const Held& h = held[{p, q}];
@@ -119,7 +130,8 @@ Result<void> Core::verify() {
       if (l.preemptible_by_priority != h.preemptible)
         return differs("preemptible tasks of queue " + queues_.get(q).spec.name + " (I11)");
       if (!(l.allocated == h.allocated) || !(l.non_preemptible == h.non_preemptible) ||
-          !(l.pending == h.pending)) {
+          !(l.pending == h.pending) || !(l.reserved == h.reserved) ||
+          !(l.reserved_non_preemptible == h.reserved_non_preemptible)) {
         return differs("ledger of queue " + queues_.get(q).spec.name + " in pool " + pool_name(p) +
                        " (I11)");
       }

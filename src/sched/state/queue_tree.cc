@@ -92,6 +92,8 @@ Result<void> QueueTree::upsert(const QueueSpec& spec, Instant now) {
           ledger.allocated.add(own.allocated, sign);
           ledger.non_preemptible.add(own.non_preemptible, sign);
           ledger.pending.add(own.pending, sign);
+          ledger.reserved.add(own.reserved, sign);
+          ledger.reserved_non_preemptible.add(own.reserved_non_preemptible, sign);
           ledger.cost_rate += sign * own.cost_rate;
         }
       }
