@@ -87,7 +87,8 @@ class Scheduler {
   std::vector<KeptView> kept_by_people() const;
   // Which nodes of which pools would serve what waits and passes its gates: what an autoscaler
   // asks. By first fit in the service order, each kind of node as small as will do; racks and other
-  // domains are not looked at. Cost: O(tasks that wait, at most 10,000 × nodes asked for).
+  // domains are not looked at. Cost: O(nodes × their kinds) + O(tasks that
+  // wait, at most 10,000, + classes × nodes asked for).
   std::vector<NodeDemandView> node_demand() const;
   std::vector<std::string> workload_names() const;  // by submit order
   std::vector<std::string> queue_names() const;     // parents before children, by creation

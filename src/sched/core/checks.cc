@@ -273,6 +273,25 @@ Result<void> check_workload(const WorkloadSpec& spec) {
   return checks.number("devices", static_cast<std::int64_t>(devices), 0, std::int64_t{1} << 24);
 }
 
+Result<void> check_reservation(const ReservationSpec& reservation) {
+  if (reservation.name.empty())
+    return fail(ErrorCode::kInvalidArgument, "a reservation needs a name");
+  const Checks checks("reservation '" + reservation.name + "'");
+  FAIRLEAD_TRY(checks.number("from", reservation.from.ms, -kMaxInstant.ms, kMaxInstant.ms));
+  FAIRLEAD_TRY(checks.number("until", reservation.until.ms, -kMaxInstant.ms, kMaxInstant.ms));
+  if (reservation.from >= reservation.until) {
+    return fail(checks.error(ErrorCode::kInvalidArgument, "until",
+                             "it ends at " + to_rfc3339(reservation.until) +
+                                 ", which is not after its begin at " +
+                                 to_rfc3339(reservation.from)));
+  }
+  if (reservation.nodes.empty()) {
+    return fail(checks.error(ErrorCode::kInvalidArgument, "nodes",
+                             "none is named; a reservation keeps whole nodes"));
+  }
+  return {};
+}
+
 Result<void> check_mix(const MixStated& mix) {
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < mix.entries.size(); ++i) {

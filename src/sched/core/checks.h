@@ -27,6 +27,7 @@ Result<void> check_queue(const QueueSpec& queue);
 Result<void> check_workload(const WorkloadSpec& spec);
 // An order key needs no bounds: it is only compared.
 Result<void> check_priority(const std::string& workload, std::int32_t priority);
+Result<void> check_reservation(const ReservationSpec& reservation);
 Result<void> check_mix(const MixStated& mix);
 
 }  // namespace fairlead::sched

@@ -4,8 +4,10 @@
 // progress.cc  tasks starting, ending  wants.cc     what a workload waits for next, and its demand
 // checks.cc    numbers of events within bounds
 // decide.cc    one decision            pass.cc      the service order over one pool
-// take_back.cc reclaim, preempt, move  planning.cc  reservations and who may pass them
-// forecasting.cc when what waits starts  node_demand.cc  nodes that would serve it
+// take_back.cc reclaim, preempt, move
+// planning.cc  reservations            passing.cc   who need not mind them
+// kept_nodes.cc what people keep       forecasting.cc when what waits starts
+// node_demand.cc nodes that would serve what waits
 // explain.cc   why a workload waits    views.cc     read-only views    verify.cc  invariants
 //
 // Invariant (I11): everything kept incrementally equals a rebuild from the tasks; verify() checks.
@@ -93,6 +95,7 @@ struct PoolCore {
   std::unique_ptr<Planner> planner;  // from the first plan on
   std::uint64_t planned_at = 0;      // release_version when plans were last improved
   Instant improve_from{INT64_MIN};   // not before: the last time took long
+  Instant search_again = kNever;     // a search for a start that was in vain may be made then
   std::int64_t plan_steps = 0;       // of the search under way
   bool plans_changed = false;        // by what started past them
   bool rights_changed = false;       // to pass them, by new shares or new holdings
@@ -285,6 +288,7 @@ class Core {
   Taker* taker(PoolCore& pool, TakeBack rule, QueueId queue, const GangRequest& request,
                PoolCore::Herd& own);
   Attempt take_back(PoolCore& pool, BucketId bucket, WorkloadId id);
+  Attempt claim_past(PoolCore& pool, BucketId bucket, WorkloadId id, const ResourceVector& demand);
   Attempt claim_in(PoolCore& pool, BucketId bucket, WorkloadId id);
   std::string eviction_text(const PoolCore& pool, TakeBack rule, const WorkloadRecord& victim,
                             const WorkloadRecord& claimant, const ResourceSet& contested,
@@ -297,17 +301,17 @@ class Core {
   Runtime runtime_of(const WorkloadRecord& w) const;
   void expect_end(WorkloadId id, std::int32_t role, std::int32_t index);
   void forget_end(WorkloadId id, std::int32_t role, std::int32_t index);
-  void note_rights(PoolCore& pool, QueueId charged);
   void extend_overruns(PoolCore& pool);
   bool stands(const PoolCore& pool, const Reservation& r);
   std::optional<Reservation> plan(PoolCore& pool, WorkloadId id, RequirementId requirement,
                                   const Passes& passes);
-  void forget_reserved(NodeId node);
-  void forget_user(QueueId queue);
   void count_reserved(const PoolCore& pool, const Reservation& r, std::int64_t times);
-  void add_reservation(PoolCore& pool, Reservation reservation);
+  void add_plan(PoolCore& pool, Reservation reservation);
+  void replace_plan(PoolCore& pool, std::size_t position, Reservation reservation);
+  Reservation remove_plan(PoolCore& pool, std::size_t position);
   void drop_reservation(PoolCore& pool, std::size_t position);
   void drop_reservation_of(WorkloadId id);
+  void note_more_room(PoolCore& pool);
   void keep_plans(PoolCore& pool);
   void mend_plans(PoolCore& pool);
   void improve_plans(PoolCore& pool);
@@ -315,15 +319,28 @@ class Core {
   Instant next_plan(const PoolCore& pool) const;
   RequirementId requirement_of(const Reservation& r, const PoolCore& pool) const;
   bool may_plan(PoolCore& pool, RequirementId id);
-  bool reserve(PoolCore& pool, BucketId bucket);
+  enum class Planned : std::uint8_t {
+    kReserved,
+    kNoStart,  // none was found for anybody who asks the same
+    kNotThis,  // all of the bucket have one, the pool allows no more, or a gate is in the way
+  };
+  Planned reserve(PoolCore& pool, BucketId bucket);
+  void forecast(PoolCore& pool);
+
+  // kept_nodes.cc
+  void forget_reserved(NodeId node);
+  void forget_user(QueueId queue);
+
+  // passing.cc
+  void note_rights(PoolCore& pool, QueueId charged);
   bool may_pass(const PoolCore& pool, WorkloadId id, const ResourceVector& demand,
                 const Reservation& r);
   bool room_behind(PoolCore& pool, RequirementId id);
   std::vector<WorkloadId> who_may_pass(PoolCore& pool, const Bucket& bucket);
   Attempt attempt_behind(PoolCore& pool, BucketId bucket, WorkloadId id);
-  void forecast(PoolCore& pool);
   // While it lives the pool shows what the workload may use: reservations that it need not mind,
   // by right or because it ends before them, neither hide room nor count at gates.
+  // Cost: O(reservations); where it passes one, also Timeline::hide(), twice.
   class PastReservations {
    public:
     PastReservations(Core& core, PoolCore& pool, WorkloadId id, const ResourceVector& demand);
@@ -335,8 +352,9 @@ class Core {
    private:
     Core& core_;
     PoolCore& pool_;
-    std::vector<Reservation> passed_;
+    bool shows_ = false;  // other room than to all
     bool by_right_ = false;
+    std::vector<Reservation> passed_;  // as they count at gates
   };
 
   bool place_cheaper(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
@@ -371,8 +389,13 @@ class Core {
   bool gates_follow_time_ = false;  // some queue has windows or a budget
   std::unique_ptr<Pass> pass_;
   RuntimeHistory history_;
-  std::vector<ExpectedStart> starts_;  // by workload, if they are known
-  bool starts_known_ = false;          // nothing happened since
+  struct StartRange {
+    std::optional<Instant> earliest;
+    std::optional<Instant> latest;
+    bool declared = false;
+  };
+  std::vector<StartRange> starts_;  // by workload, if they are known
+  bool starts_known_ = false;       // nothing happened since
   std::int64_t placements_ = 0;
   std::int64_t attempts_ = 0;
   std::vector<bool> done_;               // pools that had their pass in this decision, by PoolId

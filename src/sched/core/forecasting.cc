@@ -14,25 +14,21 @@ void Core::forecast(PoolCore& pool) {
   ensure_ordered(pool);
   divide(pool);
   const PoolId pool_id = pool.state().id;
+  // Nodes by what GPUs they have: PoolState::group_at(), 1 + the class of their first device.
   const std::size_t groups = pool.state().group_count();
   ForecastRoom free;
   for (std::size_t g = 0; g < groups; ++g) free.milli.push_back(pool.state().free_in_group(g));
-  // By kind of node, the device classes there: 0 is for nodes without GPUs.
-  const auto group_of = [&](std::size_t device_class) { return device_class + 1; };
-  Forecast forecast(now_, {});
-  bool declared = true;
-  struct Ending {
-    Instant likely;
-    Instant most;
-    std::size_t group;
-    std::int64_t milli, cpu, memory;
-  };
-  std::vector<Ending> endings;
   for (const NodeId id : pool.members) {
     const NodeState& node = nodes_[id.index()];
     if (!node.usable()) continue;
     free.cpu += node.free.cpu;
     free.memory += node.free.memory;
+  }
+  Forecast forecast(now_, std::move(free));
+  bool declared = true;
+  for (const NodeId id : pool.members) {
+    const NodeState& node = nodes_[id.index()];
+    if (!node.usable()) continue;
     for (const TaskRef& t : node.tasks) {
       const WorkloadRecord& w = workloads_.get(t.workload);
       const TaskSlot& slot = task_slot(w, t);
@@ -44,13 +40,10 @@ void Core::forecast(PoolCore& pool) {
       std::int64_t milli = 0;
       for (const DeviceClaim& claim : slot.placement.devices) milli += claim.milli.value;
       const Instant likely = slot.started + runtime.likely;
-      endings.push_back({likely > now_ ? std::min(likely, slot.ends) : slot.ends, slot.ends,
-                         pool.state().group_at(node.slot), milli, task.cpu, task.memory});
+      forecast.ends(likely > now_ ? std::min(likely, slot.ends) : slot.ends, slot.ends,
+                    pool.state().group_at(node.slot), milli, task.cpu, task.memory);
     }
   }
-  forecast = Forecast(now_, std::move(free));
-  for (const Ending& e : endings)
-    forecast.ends(e.likely, e.most, e.group, e.milli, e.cpu, e.memory);
 
   std::map<RequirementId, std::size_t> needs;
   const auto need_of = [&](RequirementId id) {
@@ -65,7 +58,7 @@ void Core::forecast(PoolCore& pool) {
       if (!task.needs_gpu()) continue;
       need.milli += n * task.milli * task.gpu_count;
       for (std::size_t c = 0; c < task.on_device.size(); ++c) {
-        if (task.on_device[c].allowed && group_of(c) < groups) need.groups[group_of(c)] = true;
+        if (task.on_device[c].allowed && c + 1 < groups) need.groups[c + 1] = true;
       }
     }
     return it->second = forecast.need(std::move(need));
@@ -100,13 +93,14 @@ void Core::forecast(PoolCore& pool) {
   const std::vector<Forecast::Range> ranges = forecast.play();
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i].index() >= starts_.size()) starts_.resize(line[i].index() + 1);
-    ExpectedStart& start = starts_[line[i].index()];
+    StartRange& start = starts_[line[i].index()];
     const auto sooner = [](std::optional<Instant>& known, std::optional<Instant> other) {
-      if (other && (!known || *other < *known)) known = other;
+      const bool is = other && (!known || *other < *known);
+      if (is) known = other;
+      return is;
     };
     sooner(start.earliest, ranges[i].earliest);
-    sooner(start.latest, ranges[i].latest);
-    start.declared = bounded[i];
+    if (sooner(start.latest, ranges[i].latest) || !start.latest) start.declared = bounded[i];
   }
 }
 
@@ -119,7 +113,12 @@ ExpectedStart Core::expected_start(WorkloadId id) {
       if (!pending_.requirements_in(pool->state().id).empty()) forecast(*pool);
     }
   }
-  ExpectedStart start = id.index() < starts_.size() ? starts_[id.index()] : ExpectedStart{};
+  ExpectedStart start;
+  if (id.index() < starts_.size()) {
+    start.earliest = starts_[id.index()].earliest;
+    start.latest = starts_[id.index()].latest;
+    start.declared = starts_[id.index()].declared;
+  }
   if (const auto reservation = reservation_view(id)) {
     start.latest = reservation->start;
     if (start.earliest && *start.earliest > *start.latest) start.earliest = start.latest;

@@ -65,6 +65,7 @@ std::vector<NodeDemandView> Core::node_demand() {
       return demand_in(pending_.requirement(id), pool_id);
     };
     std::vector<Opened> opened;
+    std::map<TaskClassId, std::size_t> full;  // opened nodes before it hold no more of the class
     std::map<std::size_t, NodeDemandView> by_kind;
     ServiceLine line(queues_, pending_, pool_id, pool->state().capacity, demand_of, stands, now_);
     std::int64_t tasks = 0;
@@ -73,10 +74,13 @@ std::vector<NodeDemandView> Core::node_demand() {
       for (const auto& [task_class, n] : pending_.requirement(head->requirement).needs) {
         const TaskClass& task = classes_.get(task_class);
         for (std::int64_t i = 0; i < n; ++i) {
-          auto place = std::find_if(opened.begin(), opened.end(), [&](const Opened& node) {
-            return static_filter(task, *kinds[node.kind]) == Filter::kFits &&
-                   room_fit(task, node.room).slots > 0;
-          });
+          std::size_t& first = full[task_class];
+          while (first < opened.size() &&
+                 (static_filter(task, *kinds[opened[first].kind]) != Filter::kFits ||
+                  room_fit(task, opened[first].room).slots == 0)) {
+            ++first;
+          }
+          auto place = opened.begin() + static_cast<std::ptrdiff_t>(first);
           if (place == opened.end()) {
             const auto kind = static_cast<std::size_t>(kind_for(task) - kinds.begin());
             opened.push_back({kind, kinds[kind]->empty});

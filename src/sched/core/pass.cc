@@ -42,6 +42,7 @@ bool Pass::open(RequirementId id) {
   open_[id.index()] = {serial_,
                        *room,
                        requirement.non_preemptible,
+                       false,
                        requirement.in(pool).stage > 0,
                        core_.demand_in(requirement, pool),
                        {}};
@@ -119,7 +120,10 @@ bool Pass::can_start(QueueId leaf, const Head& head) {
     const Bucket& bucket = core_.pending_.bucket(head.bucket);
     // Whoever passes a reservation is not held by what it counts at gates.
     if (requirement.room == Room::kBehind && bucket.behind_in != decision_) return true;
-    if (bucket.planned_in == decision_ || !core_.may_plan(*pool_, head.requirement)) return false;
+    if (requirement.no_start || bucket.planned_in == decision_ ||
+        !core_.may_plan(*pool_, head.requirement)) {
+      return false;
+    }
   }
   if (gate_open(leaf, requirement, Reserved::kCounts)) return true;
   return requirement.room == Room::kFree && !pool_->timeline.reservations().empty() &&
@@ -137,7 +141,8 @@ bool Pass::gate_open(QueueId leaf, const Open& requirement, Reserved reserved) c
 bool Pass::behind(QueueId leaf, const Head& head) const {
   if (claims_) return false;
   const Open& requirement = open_[head.requirement.index()];
-  return requirement.room != Room::kFree || !gate_open(leaf, requirement, Reserved::kCounts);
+  return requirement.room != Room::kFree || (!pool_->timeline.reservations().empty() &&
+                                             !gate_open(leaf, requirement, Reserved::kCounts));
 }
 
 // What is cheap to know comes first: most heads have no claim, and to look at their buckets would
@@ -342,11 +347,14 @@ void Pass::serve_behind(QueueId leaf, const Head& head) {
     bucket.behind_in = decision_;
     return;
   }
-  if (!core_.reserve(*pool_, head.bucket)) {
-    bucket.planned_in = decision_;
-    return;
+  const Core::Planned planned = core_.reserve(*pool_, head.bucket);
+  if (planned == Core::Planned::kNoStart) {
+    open_[head.requirement.index()].no_start = true;
+    look_again(head.requirement);
   }
-  // What is kept is not free for those behind, nor does it count twice at their gates.
+  if (planned == Core::Planned::kNotThis) bucket.planned_in = decision_;
+  if (planned != Core::Planned::kReserved) return;
+  // What is kept is not free for those behind, and counts at their gates.
   changed_nodes_ += std::ssize(pool_->timeline.reservations().back().tasks);
   close_what_ran_out();
   if (open_count_ > 0) follow_up_gates(leaf);

@@ -81,6 +81,7 @@ class Pass {
     std::uint64_t serial = 0;  // of the pass
     Room room = Room::kFree;
     bool non_preemptible = false;
+    bool no_start = false;      // a search for a start was in vain
     bool later_choice = false;  // there are pools that it would rather have
     ResourceVector demand;
     Core::Chances chances;  // of a claim

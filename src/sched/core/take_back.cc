@@ -313,19 +313,8 @@ Taker* Core::taker(PoolCore& pool, TakeBack rule, QueueId queue, const GangReque
 Core::Attempt Core::take_back(PoolCore& pool, BucketId bucket_id, WorkloadId id) {
   const Bucket& bucket = pending_.bucket(bucket_id);
   Requirement& requirement = pending_.requirement(bucket.requirement);
-  if (requirement.in(bucket.pool).stage == 0) {
-    if (!pool.timeline.of(id)) return claim_in(pool, bucket_id, id);
-    // What is reserved for it is its own to use.
-    const Passes own = [id](const Reservation& r) { return r.workload == id; };
-    const Reservation reservation = *pool.timeline.of(id);
-    count_reserved(pool, reservation, -1);
-    pool.timeline.hide(now_, kNever, own);
-    const Attempt outcome = claim_in(pool, bucket_id, id);
-    count_reserved(pool, reservation, 1);
-    pool.timeline.hide(now_, kNever, {});
-    return outcome;
-  }
   const ResourceVector demand = demand_in(requirement, bucket.pool);
+  if (requirement.in(bucket.pool).stage == 0) return claim_past(pool, bucket_id, id, demand);
   const PoolId pool_id = bucket.pool;
   const QueueId queue = bucket.queue;
   const auto count = [&](std::int64_t times) {
@@ -341,9 +330,18 @@ Core::Attempt Core::take_back(PoolCore& pool, BucketId bucket_id, WorkloadId id)
   };
   const bool rights = pool.rights_changed;
   count(1);
-  const Attempt outcome = claim_in(pool, bucket_id, id);
+  const Attempt outcome = claim_past(pool, bucket_id, id, demand);
   count(-1);
   if (outcome != Attempt::kStarted) pool.rights_changed = rights;  // the shares are what they were
+  return outcome;
+}
+
+// With the room of reservations that it need not mind (9.2.b).
+Core::Attempt Core::claim_past(PoolCore& pool, BucketId bucket, WorkloadId id,
+                               const ResourceVector& demand) {
+  const PastReservations past(*this, pool, id, demand);
+  const Attempt outcome = claim_in(pool, bucket, id);
+  if (outcome == Attempt::kStarted && past.by_right()) pool.plans_changed = true;
   return outcome;
 }
 

@@ -34,23 +34,6 @@ std::optional<ReservationView> Core::reservation_view(WorkloadId id) const {
   return std::nullopt;
 }
 
-std::vector<KeptView> Core::kept_by_people() const {
-  std::vector<KeptView> out;
-  for (const auto& pool : pools_) {
-    const std::size_t first = out.size();
-    for (const Reservation& r : pool->timeline.reservations()) {
-      if (r.workload.valid()) continue;
-      KeptView view{r.name, pool->state().spec.name, r.start, r.end, {}, {}};
-      for (const NodeId node : r.nodes) view.nodes.push_back(nodes_[node.index()].spec.name);
-      for (const QueueId user : r.users) view.queues.push_back(queues_.get(user).spec.name);
-      out.push_back(std::move(view));
-    }
-    std::reverse(out.begin() + static_cast<std::ptrdiff_t>(first),
-                 out.end());  // latest stand first
-  }
-  return out;
-}
-
 std::optional<WorkloadView> Core::workload_view(const std::string& name) const {
   const WorkloadId id = workloads_.find(name);
   if (!id.valid()) return std::nullopt;

@@ -234,7 +234,6 @@ void Timeline::show(NodeId id, const NodeRoom& room, OnNode& here) {
   here.hides = hides;
   here.hidden = std::move(hidden);
   pool_.show(id, room);
-  ++hide_version_;
 }
 
 void Timeline::hide(Instant now, Instant until, const Passes& passes) {

@@ -61,27 +61,24 @@ class Timeline {
   // What is free of it now, hidden or not.
   NodeRoom free_now(NodeId node) const;
 
-  // Whether the reservation's room will be there when it starts
-  // (what was promised later gives way), or, when its time has come, from the next moment on.
+  // Whether the reservation's room will be there when it starts, or, when its time has come, from
+  // the next moment on. What was promised later gives way.
   bool holds(const Reservation& reservation, Instant now) const;
 
   // Shows of each node with reservations what is free from `now` to `until`; a change of what is
   // shown is a change of the node. hide(now, kNever, {}) shows what whoever has no reservation may
   // have for good.
-  template <class Visit>  // (node, room that is hidden of it)
-  void each_hidden(const Visit& visit) const {
-    for (const auto& [id, here] : nodes_) {
-      if (here.hides) visit(id, here.hidden);
-    }
-  }
   void hide(Instant now, Instant until, const Passes& passes);
   void show_all();
   bool hides_something() const { return hiding_ > 0; }
+  template <class Visit>  // of each node of which something is hidden
+  void each_hidden(const Visit& visit) const {
+    for (const auto& [id, here] : nodes_) {
+      if (here.hides) visit(id);
+    }
+  }
   // The last start among reservations: who ends by it may pass at least one.
   Instant last_start() const;
-
-  // Rises whenever what is hidden changed.
-  std::uint64_t hide_version() const { return hide_version_; }
 
  private:
   struct OnNode {
@@ -100,7 +97,6 @@ class Timeline {
   std::vector<Reservation> reservations_;
   std::map<NodeId, OnNode> nodes_;
   std::size_t hiding_ = 0;  // nodes of which something is hidden
-  std::uint64_t hide_version_ = 0;
 };
 
 }  // namespace fairlead::sched
