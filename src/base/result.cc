@@ -22,6 +22,18 @@ std::string_view error_code_name(ErrorCode code) {
       return "io";
     case ErrorCode::kFailed:
       return "failed";
+    case ErrorCode::kUnauthenticated:
+      return "unauthenticated";
+    case ErrorCode::kForbidden:
+      return "forbidden";
+    case ErrorCode::kStale:
+      return "stale";
+    case ErrorCode::kUnavailable:
+      return "unavailable";
+    case ErrorCode::kTooLarge:
+      return "too-large";
+    case ErrorCode::kTimeout:
+      return "timeout";
   }
   check_failed("code", __FILE__, __LINE__, "the set of error codes is closed");
 }
@@ -31,16 +43,24 @@ int exit_code(ErrorCode code) {
     case ErrorCode::kInvalidArgument:
     case ErrorCode::kOutOfRange:
     case ErrorCode::kAlreadyExists:
+    case ErrorCode::kTooLarge:
       return 2;
     case ErrorCode::kNotFound:
       return 3;
+    case ErrorCode::kUnauthenticated:
+    case ErrorCode::kForbidden:
+      return 4;
     case ErrorCode::kConflict:
+    case ErrorCode::kStale:
       return 5;
     case ErrorCode::kImpossible:
       return 6;
     case ErrorCode::kIo:
     case ErrorCode::kFailed:
+    case ErrorCode::kUnavailable:
       return 1;
+    case ErrorCode::kTimeout:
+      return 124;
   }
   check_failed("code", __FILE__, __LINE__, "the set of error codes is closed");
 }

@@ -23,6 +23,12 @@ enum class ErrorCode : std::uint8_t {
   kConflict,         // not legal in the present state (e.g. removing a queue in use)
   kIo,               // a file or a pipe
   kFailed,           // the thing was carried out and its answer is "no" (a failed expectation)
+  kUnauthenticated,  // nobody knows who asks: no token, or one that is no longer good
+  kForbidden,        // it is known who asks, and that they may not
+  kStale,            // it has changed since it was read
+  kUnavailable,      // nobody answers, or not now; the same again may do later
+  kTooLarge,         // more bytes than are taken
+  kTimeout,          // a time that was set is over
 };
 
 // "invalid-argument", "not-found", …: stable, lower-case, used in JSON output.

@@ -17,7 +17,13 @@ constexpr ErrorCode kAll[] = {ErrorCode::kInvalidArgument,
                               ErrorCode::kImpossible,
                               ErrorCode::kConflict,
                               ErrorCode::kIo,
-                              ErrorCode::kFailed};
+                              ErrorCode::kFailed,
+                              ErrorCode::kUnauthenticated,
+                              ErrorCode::kForbidden,
+                              ErrorCode::kStale,
+                              ErrorCode::kUnavailable,
+                              ErrorCode::kTooLarge,
+                              ErrorCode::kTimeout};
 
 TEST(Error, EveryCodeHasANameAndFails) {
   std::set<std::string_view> names;

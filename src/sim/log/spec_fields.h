@@ -31,7 +31,7 @@ inline constexpr auto kLastValue<GpuRequestKind> = GpuRequestKind::kMig;
 template <>
 inline constexpr auto kLastValue<sched::TaskOutcome> = sched::TaskOutcome::kLost;
 template <>
-inline constexpr auto kLastValue<ErrorCode> = ErrorCode::kFailed;
+inline constexpr auto kLastValue<ErrorCode> = ErrorCode::kTimeout;
 
 template <>
 struct Fields<MigProfile> {
