@@ -16,15 +16,16 @@ from pathlib import Path
 # room: the rooms it may include besides itself (ARCHITECTURE.md, "Map").
 ARROWS = {
     "base": set(),
+    "net": {"base"},
     "model": {"base"},
     "sched": {"base", "model"},
     "sim": {"base", "model", "sched"},
-    "cli": {"base", "model", "sched", "sim"},
+    "cli": {"base", "net", "model", "sched", "sim"},
 }
 
 # Third-party headers by the beginning of their path, and the files (a regular expression over the
 # path from the root) that may include them. Those of OWNED are only for the files in the table.
-TEST_FILES = r"_test\.cc$|_testing\.h$|/testing/|^tests/"
+TEST_FILES = r"_test\.cc$|_testing\.(h|cc)$|/testing/|^tests/"
 HEADERS = {
     "fmt/": r"",
     "boost/container/": r"",
@@ -37,9 +38,14 @@ HEADERS = {
     "rapidcheck.h": TEST_FILES,
     "rapidcheck/": TEST_FILES,
     "benchmark/": r"^bench/|_bench\.cc$",
+    "openssl/": r"^src/net/.*_testing\.cc$",
     "sys/": r"^src/(?!model/|sched/)|^(tests|bench|fuzz)/",
+    "arpa/": r"^src/net/",
+    "netinet/": r"^src/net/",
 }
-OWNED = ("nlohmann/", "yaml-cpp/", "CLI/")
+OWNED = ("nlohmann/", "yaml-cpp/", "CLI/", "curl/", "boost/asio", "boost/beast", "boost/system")
+# Folders whose headers include heavy ones, and are seen only within their room.
+INNER = ("net/wire/",)
 OWNERS_FILE = "tools/header_owners.txt"
 
 # (what, where, why). Matched against code without comments and strings.
@@ -129,7 +135,12 @@ class Tidy:
             words = line.split("#")[0].split()
             if not words:
                 continue
-            if len(words) != 2 or words[0] not in OWNED or not words[1].endswith(".cc"):
+            inner = len(words) == 2 and any(words[1].startswith(f"src/{f}") for f in INNER)
+            if (
+                len(words) != 2
+                or words[0] not in OWNED
+                or not (words[1].endswith(".cc") or (inner and words[1].endswith(".h")))
+            ):
                 self.say(OWNERS_FILE, number, f"want one of {' '.join(OWNED)} and a .cc file")
             elif not any(fnmatch(self.name(path), words[1]) for path in self.sources):
                 self.say(OWNERS_FILE, number, f"{words[1]} does not exist")
@@ -171,6 +182,8 @@ class Tidy:
         elif room in ARROWS and other != room and other not in ARROWS[room]:
             may = ", ".join(sorted(ARROWS[room])) or "no other room"
             self.say(name, line, f'"{target}": {room} may include {may}, not {other}')
+        elif other != room and target.startswith(INNER):
+            self.say(name, line, f'"{target}" is only for {other} itself')
 
     def check_theirs(self, name, line, target):
         if target.split("/")[0] in ARROWS and "/" in target:
