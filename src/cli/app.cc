@@ -81,9 +81,8 @@ const CLI::App& innermost(const CLI::App& app) {
 }
 
 // Commands that run another one, whose words stand behind "--" and are not ours to read.
-constexpr std::string_view kRunners[] = {"run",     "submit",    "submit-dist", "submit-mpi",
-                                         "exec",    "workspace", "training",    "workload",
-                                         "pytorch", "mpi",       "tensorflow",  "xgboost"};
+constexpr std::string_view kRunners[] = {"run",      "submit",   "submit-dist", "exec", "workspace",
+                                         "training", "workload", "pytorch",     "mpi"};
 
 // The words before the first "--" of a runner; those behind it go to context.after_dashes.
 std::vector<std::string> own_words(const std::vector<std::string>& arguments, CliContext& context) {

@@ -75,6 +75,7 @@ net::ClientOptions options_of(const Connection& connection, Duration time) {
   net::ClientOptions options;
   options.total_time = time;
   options.connect_time = std::min(options.connect_time, time);
+  options.stall_time = Duration{0};  // a task may be silent for days while its log is followed
   if (!connection.url.empty()) options.base_url = connection.url;
   options.unix_socket = connection.socket;
   options.bearer_token = connection.token;
@@ -149,6 +150,9 @@ Error error_of(int status, const std::string& body, const std::string& path) {
   }
   error.message = text_at(problem, "detail", text_at(problem, "title", error.message));
   error.cure = text_at(problem, "cure");
+  if (error.cure.empty() && error.code == ErrorCode::kUnauthenticated) {
+    error.cure = "sign in: fairlead login";
+  }
   const std::span<const Value> details = list_at(problem, "errors");
   if (details.size() == 1) {
     error.field = text_at(details[0], "field");

@@ -110,13 +110,13 @@ TEST(ApiClient, NobodyAnsweringSaysWhereAndWhatToDo) {
             "`fairlead up`, or name another with --server\n");
 }
 
-TEST(ApiClient, ASecretIsInNoMessage) {
+TEST(ApiClient, WhoIsNotKnownIsToldHowToSignIn) {
   FakeServer server;
   server.answer("GET /api/v1/workloads",
                 R"({"code": "unauthenticated", "detail": "unknown token"})", 401);
   const Ran ran = run_client(server, {"list"});
   EXPECT_EQ(ran.status, 4);
-  EXPECT_EQ(ran.err, "error: unknown token\n");
+  EXPECT_EQ(ran.err, "error: unknown token; sign in: fairlead login\n");
 }
 
 TEST(ApiClient, ServerSentEventsAreReadWhole) {
