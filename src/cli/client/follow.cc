@@ -100,16 +100,21 @@ class Follower {
   // One line whenever it is another one.
   void say_state(const Value& workload) {
     if (!options_.say_state) return;
-    std::string line = "[" + text_at(workload, "status.phase") + "]";
-    if (text_at(workload, "status.phase") == "pending") {
+    const std::string phase = text_at(workload, "status.phase");
+    std::string line = "[" + phase + "]";
+    std::string news = line;
+    if (phase == "pending") {
       const auto why = api_.get(api_path({"workloads", id_, "explanation"}));
       const std::string text = why ? waiting_text(why->root(), wall_clock()) : "";
       line += text.empty() ? "" : " " + text;
+      news += text.substr(0, text.find(','));  // the place; times pass by themselves
+    } else if (is_over(phase)) {
+      const auto code = number_at(workload, "status.exitCode");
+      if (code) line += " exit code " + std::to_string(*code);
     } else {
-      line += " " + state_text(workload, wall_clock());
+      const std::string nodes = joined_at(workload, "status.nodes");
+      if (!nodes.empty()) line += " on " + nodes;
     }
-    // Times pass; only a new place or phase is news.
-    const std::string news = line.substr(0, line.find(','));
     if (news == last_news_) return;
     last_news_ = news;
     say(line);

@@ -65,10 +65,28 @@ TEST(Run, FollowsTheLogAndEndsAsTheTask) {
   const Ran ran = run_client(server, {"run", "-g", "1", "--", "python", "train.py"});
   EXPECT_EQ(ran.status, 7);
   EXPECT_EQ(ran.out, "hello\n");
-  EXPECT_NE(ran.err.find("Ctrl-C leaves it running\n[pending] place 2 of 3\n[failed] failed"),
-            std::string::npos)
+  EXPECT_NE(
+      ran.err.find("Ctrl-C leaves it running\n[pending] place 2 of 3\n[failed] exit code 7\n"),
+      std::string::npos)
       << ran.err;
   EXPECT_NE(ran.err.find("worker-0 ended with 7\n"), std::string::npos) << ran.err;
+}
+
+// A person who looks on wants to see the failure, not its sixth repetition.
+TEST(Run, DoesNotTryAgainUnlessTold) {
+  FakeServer server;
+  server.answer("GET /api/v1/workloads", items(""));
+  server.answer("POST /api/v1/workloads", workload_json("t-1", "pending"), 201);
+  run_client(server, {"run", "--detach", "--", "t"});
+  EXPECT_EQ(server.last("POST /api/v1/workloads").body.find("backoffLimit"), std::string::npos);
+  server.answer("GET /api/v1/workloads/w-t-1", workload_json("t-1", "succeeded"));
+  server.answer("GET /api/v1/workloads/w-t-1/tasks", items(""));
+  run_client(server, {"run", "--", "t"});
+  EXPECT_NE(server.last("POST /api/v1/workloads").body.find("\"backoffLimit\": 0"),
+            std::string::npos);
+  run_client(server, {"run", "--backoff-limit", "2", "--", "t"});
+  EXPECT_NE(server.last("POST /api/v1/workloads").body.find("\"backoffLimit\": 2"),
+            std::string::npos);
 }
 
 TEST(Run, DetachedOnlySubmits) {

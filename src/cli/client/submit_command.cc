@@ -56,13 +56,17 @@ void add_run(CLI::App& app, CliContext& context) {
   auto detach = std::make_shared<bool>(false);
   command.add_flag("-d,--detach", *detach, "Submit it and go on");
   on_run(command, context, [options, detach, &context] {
-    options->follow = true;
     SubmitOptions detached = *options;
     if (*detach && detached.flags.name.empty() && detached.flags.name_option.empty() &&
         detached.flags.name_prefix.empty()) {
       detached.flags.name_prefix = name_of_command(context.after_dashes);
     }
     detached.follow = !*detach;
+    // Who looks on wants to see a failure at once.
+    if (detached.follow && detached.flags.backoff_limit.empty() &&
+        detached.flags.completions.empty()) {
+      detached.flags.backoff_limit = "0";
+    }
     return submit(std::move(detached), context);
   });
 }

@@ -140,7 +140,10 @@ std::string why_text(const Value& workload, const Value& explanation, Instant no
     out += std::string(reasons.size() > 1 ? ", all must clear" : "") + ":\n";
     out += reason_lines(reasons);
   }
-  if (const std::string change = text_at(explanation, "cheapest.text"); !change.empty()) {
+  // Of one reason it has been said already.
+  const std::string change = text_at(explanation, "cheapest.text");
+  const bool said = reasons.size() == 1 && text_at(reasons[0], "cheapest.text") == change;
+  if (!change.empty() && !said) {
     out += "Help   " + change + "\n";
   }
   if (const std::string start = waiting_text(explanation, now); !start.empty()) {
