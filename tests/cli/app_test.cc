@@ -58,7 +58,8 @@ TEST(Usage, HelpAndVersionGoToStandardOutput) {
 
 // Only what the first word needs is set up; every command must be among it.
 TEST(Usage, EveryCommandIsFoundByItsName) {
-  for (const std::string& name : program_outline().front().subcommands) {
+  const std::vector<CommandOutline> outline = program_outline();
+  for (const std::string& name : outline.front().subcommands) {
     const Outcome help = run_with({name, "--help"});
     EXPECT_EQ(help.status, 0) << name << " " << help.err;
     EXPECT_NE(help.out.find("Usage: fairlead " + name), std::string::npos) << help.out;
