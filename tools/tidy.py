@@ -17,6 +17,7 @@ from pathlib import Path
 ARROWS = {
     "base": set(),
     "model": {"base"},
+    "store": {"base"},
     "sched": {"base", "model"},
     "sim": {"base", "model", "sched"},
     "cli": {"base", "model", "sched", "sim"},
@@ -37,6 +38,7 @@ HEADERS = {
     "rapidcheck.h": TEST_FILES,
     "rapidcheck/": TEST_FILES,
     "benchmark/": r"^bench/|_bench\.cc$",
+    "sqlite3.h": r"^src/store/sqlite\.cc$",
     "sys/": r"^src/(?!model/|sched/)|^(tests|bench|fuzz)/",
 }
 OWNED = ("nlohmann/", "yaml-cpp/", "CLI/")
