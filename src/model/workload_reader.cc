@@ -131,7 +131,18 @@ void read_running(const Value& value, const WorkloadSpec& spec, std::vector<Runn
   task.index = in.int32("index").value_or(0);
   task.node = in.name("node", kRequired).value_or("");
   task.devices = in.names("devices");
+  task.started = in.instant("started");
   if (in.ok()) running.push_back(std::move(task));
+}
+
+void read_succeeded(const Value& value, const WorkloadSpec& spec,
+                    std::vector<SucceededTask>& succeeded, Findings& findings) {
+  ObjectReader in(value, findings);
+  SucceededTask task;
+  const auto role = in.name("role", spec.roles.size() == 1 ? kOptional : kRequired);
+  task.role = role.value_or(spec.roles.empty() ? "" : spec.roles.front().name);
+  task.index = in.int32("index").value_or(0);
+  if (in.ok()) succeeded.push_back(std::move(task));
 }
 
 }  // namespace
@@ -182,6 +193,9 @@ WorkloadEntry read_workload(const Value& value, Findings& findings, const Cluste
   entry.submitted = in.instant("submitted").value_or(Instant{});
   entry.started = in.instant("started");
   in.each("running", [&](const Value& item) { read_running(item, spec, entry.running, findings); });
+  in.each("succeeded",
+          [&](const Value& item) { read_succeeded(item, spec, entry.succeeded, findings); });
+  entry.failures = in.int32("failures").value_or(0);
   return entry;
 }
 

@@ -206,6 +206,7 @@ class Core {
   void settle_minimum(WorkloadId id);
   void after_change(WorkloadId id);
   void finish(WorkloadId id, bool succeeded);
+  void back_off(WorkloadId id, Instant until);
   void remove_workload(WorkloadId id);
   TaskSlot& task_slot(WorkloadRecord& w, std::int32_t role, std::int32_t index);
   static const TaskSlot& task_slot(const WorkloadRecord& w, const TaskRef& task);
