@@ -1,5 +1,6 @@
 // One workload of a document: roles, or the fields of its only role at its own level.
 #include "model/readers.h"
+#include "model/submission.h"
 #include "model/words.h"
 
 namespace fairlead {
@@ -196,6 +197,7 @@ WorkloadEntry read_workload(const Value& value, Findings& findings, const Cluste
   in.each("succeeded",
           [&](const Value& item) { read_succeeded(item, spec, entry.succeeded, findings); });
   entry.failures = in.int32("failures").value_or(0);
+  check_run_fields(in, spec);
   return entry;
 }
 
