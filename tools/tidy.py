@@ -17,9 +17,10 @@ from pathlib import Path
 ARROWS = {
     "base": set(),
     "model": {"base"},
+    "node": {"base", "model"},
     "sched": {"base", "model"},
     "sim": {"base", "model", "sched"},
-    "cli": {"base", "model", "sched", "sim"},
+    "cli": {"base", "model", "node", "sched", "sim"},
 }
 
 # Third-party headers by the beginning of their path, and the files (a regular expression over the
@@ -38,6 +39,7 @@ HEADERS = {
     "rapidcheck/": TEST_FILES,
     "benchmark/": r"^bench/|_bench\.cc$",
     "sys/": r"^src/(?!model/|sched/)|^(tests|bench|fuzz)/",
+    "linux/": r"^src/(node|engine)/.*\.cc$",
 }
 OWNED = ("nlohmann/", "yaml-cpp/", "CLI/")
 OWNERS_FILE = "tools/header_owners.txt"
