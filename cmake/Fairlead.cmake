@@ -19,7 +19,7 @@
 include(GoogleTest)
 
 # In the order of their arrows: each may use those before it (tools/tidy.py has the exact table).
-set(FAIRLEAD_ROOMS base model node sched sim cli)
+set(FAIRLEAD_ROOMS base model node engine sched sim cli)
 
 macro(_fairlead_parse)
   cmake_parse_arguments(

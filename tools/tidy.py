@@ -20,7 +20,8 @@ ARROWS = {
     "node": {"base", "model"},
     "sched": {"base", "model"},
     "sim": {"base", "model", "sched"},
-    "cli": {"base", "model", "node", "sched", "sim"},
+    "engine": {"base", "model", "node"},
+    "cli": {"base", "engine", "model", "node", "sched", "sim"},
 }
 
 # Third-party headers by the beginning of their path, and the files (a regular expression over the
