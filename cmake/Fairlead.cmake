@@ -19,7 +19,7 @@
 include(GoogleTest)
 
 # In the order of their arrows: each may use those before it (tools/tidy.py has the exact table).
-set(FAIRLEAD_ROOMS base model store sched sim cli)
+set(FAIRLEAD_ROOMS base model store node engine sched sim control cli)
 
 macro(_fairlead_parse)
   cmake_parse_arguments(

@@ -18,9 +18,14 @@ ARROWS = {
     "base": set(),
     "model": {"base"},
     "store": {"base"},
+    "net": {"base"},
+    "node": {"base", "model"},
     "sched": {"base", "model"},
     "sim": {"base", "model", "sched"},
-    "cli": {"base", "model", "sched", "sim"},
+    "engine": {"base", "model", "node"},
+    "control": {"base", "model", "store", "sched", "node", "engine"},
+    "api": {"base", "model", "store", "sched", "node", "engine", "net", "control"},
+    "cli": {"base", "model", "store", "sched", "sim", "net", "node", "engine", "control", "api"},
 }
 
 # Third-party headers by the beginning of their path, and the files (a regular expression over the
@@ -39,7 +44,9 @@ HEADERS = {
     "rapidcheck/": TEST_FILES,
     "benchmark/": r"^bench/|_bench\.cc$",
     "sqlite3.h": r"^src/store/sqlite\.cc$",
+    "sodium.h": r"^src/control/secrets\.cc$",
     "sys/": r"^src/(?!model/|sched/)|^(tests|bench|fuzz)/",
+    "linux/": r"^src/(node|engine)/.*\.cc$",
 }
 OWNED = ("nlohmann/", "yaml-cpp/", "CLI/")
 OWNERS_FILE = "tools/header_owners.txt"

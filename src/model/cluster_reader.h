@@ -69,6 +69,13 @@ void read_cluster_fields(ObjectReader& in, ClusterDraft& draft);
 WorkloadEntry read_workload(const Value& value, Findings& findings,
                             const ClusterLimits& limits = {});
 
+// One queue (with those nested in it, below `parent` if that is not empty), one pool: appended to
+// the draft. A queue's fields `description` and `members`, which say nothing to the scheduler, are
+// checked and left to the caller.
+void read_queue(const Value& value, const std::string& parent, ClusterDraft& draft,
+                Findings& findings);
+void read_pool(const Value& value, ClusterDraft& draft, Findings& findings);
+
 // Names that must exist or be unique, the queue tree, sums, capacities, running tasks. Adds to the
 // draft the known device classes that nodes use without stating them.
 void check_cluster(ClusterDraft& draft, Findings& findings);
