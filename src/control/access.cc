@@ -117,6 +117,30 @@ Result<Outcome> Desk::create_token(const Intent& intent, const std::string& name
   return outcome;
 }
 
+Result<Outcome> Desk::create_session(const Caller& caller, const std::string& id,
+                                     const std::string& digest, Duration lasts) {
+  Tree body = Tree::map();
+  body.add("user", Tree::string(caller.user));
+  body.add("role", Tree::string(std::string(role_word(caller.role))));
+  body.add("via", Tree::string("session"));
+  body.add("projects", Tree::strings(projects_of(caller)));
+  Outcome outcome;
+  outcome.status = 201;
+  outcome.body = to_json_line(body);
+  Tree kept = Tree::map();
+  kept.add("expiresAt", Tree::string(to_rfc3339(now_ + lasts)));
+  put({"session", id, "", "", digest, caller.user, now_, next_revision(), to_json_line(kept)},
+      nullptr, true);
+  return outcome;
+}
+
+Result<Outcome> Desk::remove_session(const std::string& id) {
+  Outcome outcome;
+  outcome.status = 204;
+  erase("session", id, nullptr);
+  return outcome;
+}
+
 Result<Outcome> Desk::remove_token(const Intent& intent, const std::string& id) {
   FAIRLEAD_ASSIGN(const auto record, store_.get("token", id));
   if (!record) return fail(ErrorCode::kNotFound, "there is no token " + id);

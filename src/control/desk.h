@@ -167,6 +167,9 @@ class Desk {
   Result<Outcome> remove_user(const Intent& intent, const std::string& name);
   Result<Outcome> create_token(const Intent& intent, const std::string& name,
                                const std::string& user, Duration expires_in);
+  Result<Outcome> create_session(const Caller& caller, const std::string& id,
+                                 const std::string& digest, Duration lasts);
+  Result<Outcome> remove_session(const std::string& id);
   Result<Outcome> remove_token(const Intent& intent, const std::string& id);
 
   // --- what happens (reports.cc, timers.cc) ---
