@@ -10,6 +10,8 @@ find_package(CLI11 REQUIRED)             # CLI11::CLI11
 find_package(SQLite3 REQUIRED)           # SQLite::SQLite3
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)  # PkgConfig::sodium
+find_package(CURL REQUIRED)              # CURL::libcurl
+find_package(OpenSSL REQUIRED)           # OpenSSL::SSL
 find_package(GTest REQUIRED)             # GTest::gtest_main
 find_package(rapidcheck REQUIRED)        # rapidcheck_gtest
 if(FAIRLEAD_BENCH)

@@ -77,6 +77,16 @@ class TidyTest(unittest.TestCase):
         self.expect_in_fit("header_owners.txt", "#include <yaml-cpp/yaml.h>")
         self.expect("header_owners.txt", {"src/base/id.h": "// Ids.\n#include <CLI/CLI.hpp>\n"})
 
+    def test_what_includes_heavy_headers_stays_in_its_room(self):
+        self.expect("only for net itself", {"src/cli/README.md": "cli\n", "src/cli/CMakeLists.txt":
+                    "a.cc\n", "src/cli/a.cc": '#include "net/wire/stream.h"\n'})
+        table = "tools/header_owners.txt"
+        row = GOOD[table] + "boost/asio src/net/wire/a.h\n"
+        files = {"src/net/README.md": "net\n", "src/net/wire/a.h":
+                 "// A.\n#include <boost/asio/buffer.hpp>\n", table: row}
+        code, output = self.run_on(files)
+        self.assertEqual(code, 0, output)
+
     def test_owners_must_exist_and_be_sources(self):
         table = "tools/header_owners.txt"
         self.expect("gone.cc does not exist", {table: GOOD[table] + "nlohmann/ src/base/gone.cc\n"})
