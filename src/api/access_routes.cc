@@ -3,6 +3,7 @@
 #include "control/documents.h"
 #include "control/ids.h"
 #include "control/secrets.h"
+#include "model/object_reader.h"
 
 namespace fairlead::api {
 

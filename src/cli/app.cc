@@ -21,6 +21,7 @@ namespace {
 
 // In the order in which --help lists them.
 constexpr auto kCommands = {
+    &add_up_command,       &add_down_command,
     &add_validate_command, &add_scenario_command, &add_replay_command,   &add_whatif_command,
     &add_share_command,    &add_schema_command,   &add_simulate_command, &add_completion_command,
 };
