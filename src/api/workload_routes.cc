@@ -37,16 +37,9 @@ void Api::create_workload(Call call) {
   if (!intent) return;
   const auto document = body_of(call);
   if (!document) return;
-  const Value& root = document->roots()[0];
   Findings findings("request");
-  Submission submission = read_submission(root, findings);
-  std::vector<Error> errors = findings.take_errors();
-  // Without a project it goes to the default one.
-  if (root.find("queue") == nullptr && root.find("project") == nullptr) {
-    std::erase_if(errors, [](const Error& error) { return error.field == "queue"; });
-    submission.entry.spec.queue.clear();
-  }
-  if (!errors.empty()) return call.refuse(errors);
+  Submission submission = read_submission(document->roots()[0], findings);
+  if (!findings.ok()) return call.refuse(findings.take_errors());
   write(std::move(call), *intent,
         [intent = *intent, submission = std::move(submission)](control::Desk& desk) {
           return desk.submit(intent, submission);

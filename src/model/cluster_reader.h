@@ -24,6 +24,7 @@ struct ClusterLimits {
   std::size_t nodes = 200'000;
   std::size_t devices = 2'000'000;
   std::int32_t tasks_per_role = 1'000'000;
+  bool project_stated = true;  // a workload names its queue; else it may leave that open
 };
 
 // Where each part of the ClusterSpec was stated, by the same positions. Several nodes of a group

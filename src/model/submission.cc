@@ -179,7 +179,9 @@ void check_run_fields(ObjectReader& in, const WorkloadSpec& spec) {
 
 Submission read_submission(const Value& value, Findings& findings) {
   Submission submission;
-  submission.entry = read_workload(value, findings);
+  ClusterLimits limits;
+  limits.project_stated = false;
+  submission.entry = read_workload(value, findings, limits);
   if (!value.is_map()) return submission;
   // What is wrong with them is reported by read_workload() already.
   Findings known("");
