@@ -50,7 +50,6 @@ void Desk::carry_out(const sched::Started& started) {
   for (const sched::TaskPlacement& placement : started.tasks) {
     Task& task = task_of(*w, placement.role, placement.index);
     ++task.attempt;
-    if (task.attempt > 1) ++w->restarts;
     const TaskRequest& request =
         w->spec().roles[static_cast<std::size_t>(placement.role)].request;
     Attempt attempt;

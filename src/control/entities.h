@@ -59,6 +59,7 @@ struct Task {
   std::int32_t index = 0;
   TaskPhase phase = TaskPhase::kStarting;
   std::int32_t attempt = 0;  // number of the last one, from 1
+  std::int32_t starts = 0;   // how many of them really began
   std::string node;
   std::vector<HeldDevice> devices;
   std::int64_t pid = 0;

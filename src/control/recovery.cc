@@ -205,18 +205,18 @@ void Desk::settle_adopted(const std::vector<engine::Adopted>& adopted) {
   for (const engine::Adopted& one : adopted) {
     if (const auto* running = std::get_if<engine::Running>(&one)) {
       Attempt& attempt = attempts_.at(running->attempt);
-      if (running->pid > 0 && attempt.state == AttemptState::kStarting) {
+      if (attempt.state == AttemptState::kStopping) {
+        effects_.push_back([this, id = attempt.id, order = attempt.stop] {
+          static_cast<void>(engine_.stop(id, order));
+        });
+      }
+      if (running->pid > 0 && !attempt.started) {
         report(engine::Started{running->attempt, running->pid, running->at});
         continue;
       }
       Workload& w = *workloads_.at(attempt.workload);
       if (attempt.boot != clock_.boot()) attempt.since_boot = clock_.since_boot();
       if (attempt.state == AttemptState::kRunning) watch_time_limit(w, attempt);
-      if (attempt.state == AttemptState::kStopping) {
-        effects_.push_back([this, id = attempt.id, order = attempt.stop] {
-          static_cast<void>(engine_.stop(id, order));
-        });
-      }
     } else if (const auto* ended = std::get_if<engine::Ended>(&one)) {
       report(*ended);
     } else if (const auto* failed = std::get_if<engine::StartFailed>(&one)) {

@@ -36,18 +36,19 @@ void Desk::on(const engine::Started& started) {
   const auto found = attempts_.find(started.attempt);
   if (found == attempts_.end()) return;
   Attempt& attempt = found->second;
-  if (attempt.state == AttemptState::kRunning) return;
+  if (attempt.started) return;  // reported before
   Workload& w = *workloads_.at(attempt.workload);
   Task& task = task_of(w, attempt.role, attempt.index);
   attempt.started = now_;
   attempt.boot = clock_.boot();
   attempt.since_boot = clock_.since_boot();
   touch(attempt);
+  if (++task.starts > 1) ++w.restarts;
+  touch(w, task);
   if (task.attempt == attempt.number) {
     task.started = now_;
     task.pid = started.pid;
     if (attempt.state == AttemptState::kStarting) task.phase = TaskPhase::kRunning;
-    touch(w, task);
   }
   if (attempt.state == AttemptState::kStarting) attempt.state = AttemptState::kRunning;
   if (!w.started) w.started = now_;
@@ -92,6 +93,11 @@ void Desk::on(const engine::Ended& ended) {
   Task& task = task_of(w, attempt.role, attempt.index);
   const engine::TaskResult& result = ended.result;
   const bool told_to_stop = attempt.state == AttemptState::kStopping;
+  if (!attempt.started) {
+    // It began while no server was there to hear of it; when is not known.
+    if (++task.starts > 1) ++w.restarts;
+    touch(w, task);
+  }
   TaskPhase phase = TaskPhase::kFailed;
   if (result.lost) {
     phase = TaskPhase::kLost;

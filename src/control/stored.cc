@@ -228,6 +228,7 @@ store::Record task_record(const Workload& w, const Task& task) {
   out.add("index", Tree::number(std::int64_t{task.index}));
   out.add("phase", Tree::string(word_of<TaskPhase>(words::kTaskPhases, task.phase)));
   out.add("attempt", Tree::number(std::int64_t{task.attempt}));
+  out.add("starts", Tree::number(std::int64_t{task.starts}));
   add_text(out, "node", task.node);
   out.add("devices", devices_tree(task.devices));
   if (task.pid > 0) out.add("pid", Tree::number(task.pid));
@@ -265,6 +266,7 @@ Result<Task> read_task_record(const store::Record& record, const WorkloadSpec& s
     task.index = in.int32("index").value_or(0);
     task.phase = in.choice<TaskPhase>("phase", words::kTaskPhases).value_or(TaskPhase::kLost);
     task.attempt = in.int32("attempt").value_or(0);
+    task.starts = in.int32("starts").value_or(0);
     task.node = in.string("node").value_or("");
     task.devices = read_devices(in);
     task.pid = in.integer("pid").value_or(0);
