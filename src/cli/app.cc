@@ -1,5 +1,6 @@
 #include "cli/app.h"
 
+#include <algorithm>
 #include <charconv>
 #include <ostream>
 #include <sstream>
@@ -19,18 +20,79 @@
 namespace fairlead::cli {
 namespace {
 
-// In the order in which --help lists them.
-constexpr auto kCommands = {
-    &add_up_command,       &add_down_command,
-    &add_validate_command, &add_scenario_command, &add_replay_command,   &add_whatif_command,
-    &add_share_command,    &add_schema_command,   &add_simulate_command, &add_completion_command,
+// What adds commands to the program, and which.
+struct Commands {
+  const char* title;  // of the group in --help
+  std::vector<std::string_view> names;
+  void (*add)(CLI::App&, CliContext&);
 };
+
+constexpr const char* kWorkloads = "Workloads";
+constexpr const char* kCluster = "Cluster and people";
+constexpr const char* kDocuments = "Documents and simulation";
+constexpr const char* kProgram = "This program";
+
+// In the order in which --help lists them.
+const std::vector<Commands>& all_commands() {
+  static const std::vector<Commands> kAll = {
+      {kProgram, {"up", "down"}, &add_server_commands},
+      {kWorkloads, {"run", "submit", "submit-dist", "apply"}, &add_submit_commands},
+      {kWorkloads, {"list", "events"}, &add_list_commands},
+      {kWorkloads, {"describe"}, &add_describe_command},
+      {kWorkloads, {"why", "queue", "doctor"}, &add_ask_commands},
+      {kWorkloads,
+       {"logs", "exec", "bash", "attach", "port-forward", "suspend", "resume", "delete"},
+       &add_workload_commands},
+      {kWorkloads, {"top"}, &add_top_command},
+      {kWorkloads, {"workspace", "training", "pytorch", "mpi", "workload"}, &add_workload_nouns},
+      {kCluster, {"project", "department", "node", "nodepool"}, &add_organization_commands},
+      {kCluster, {"token", "user", "audit"}, &add_access_commands},
+      {kCluster, {"login", "logout", "whoami", "config", "version"}, &add_login_commands},
+      {kCluster, {"__complete"}, &add_complete_command},
+      {kDocuments, {"validate"}, &add_validate_command},
+      {kDocuments, {"scenario"}, &add_scenario_command},
+      {kDocuments, {"replay"}, &add_replay_command},
+      {kDocuments, {"whatif"}, &add_whatif_command},
+      {kDocuments, {"share"}, &add_share_command},
+      {kDocuments, {"schema"}, &add_schema_command},
+      {kDocuments, {"simulate"}, &add_simulate_command},
+      {kProgram, {"completion"}, &add_completion_command},
+      {kProgram, {"man"}, &add_man_command},
+  };
+  return kAll;
+}
+
+// The program has thousands of flags, and a person waits for one command: the others are left out
+// where its name is known. Those that speak of the whole program need it all.
+const Commands* only_needed(const std::string& word) {
+  if (word == "completion" || word == "man") return nullptr;
+  for (const Commands& commands : all_commands()) {
+    for (const std::string_view name : commands.names) {
+      if (name == word) return &commands;
+    }
+  }
+  return nullptr;
+}
 
 // The innermost command that was named.
 const CLI::App& innermost(const CLI::App& app) {
   const std::vector<const CLI::App*> chosen =
       app.get_subcommands([](const CLI::App* sub) { return sub->parsed(); });
   return chosen.empty() ? app : innermost(*chosen.front());
+}
+
+// Commands that run another one, whose words stand behind "--" and are not ours to read.
+constexpr std::string_view kRunners[] = {"run",      "submit",   "submit-dist", "exec", "workspace",
+                                         "training", "workload", "pytorch",     "mpi"};
+
+// The words before the first "--" of a runner; those behind it go to context.after_dashes.
+std::vector<std::string> own_words(const std::vector<std::string>& arguments, CliContext& context) {
+  const bool runner = !arguments.empty() && std::find(std::begin(kRunners), std::end(kRunners),
+                                                      arguments.front()) != std::end(kRunners);
+  const auto dashes =
+      runner ? std::find(arguments.begin(), arguments.end(), "--") : arguments.end();
+  if (dashes != arguments.end()) context.after_dashes.assign(dashes + 1, arguments.end());
+  return {arguments.begin(), dashes};
 }
 
 std::string full_name(const CLI::App& app) {
@@ -41,6 +103,7 @@ std::string full_name(const CLI::App& app) {
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
   return names;
@@ -49,7 +112,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(sub->get_name());
+    if (!sub->get_group().empty()) names.push_back(sub->get_name());
   }
   return names;
 }
@@ -90,13 +153,24 @@ std::size_t times_given(const CLI::ParseError& e) {
   return times;
 }
 
+// Commands to copy, by the name under which the person calls us.
+std::string as_called(std::string text, const CliContext& context) {
+  constexpr std::string_view kName = "fairlead ";
+  if (context.program == "fairlead") return text;
+  for (std::size_t at = text.find(kName); at != std::string::npos;
+       at = text.find(kName, at + context.program.size())) {
+    text.replace(at, kName.size() - 1, context.program);
+  }
+  return text;
+}
+
 int usage_error(const CLI::App& app, const CLI::ParseError& e, CliContext& context) {
   const CLI::App& command = innermost(app);
   const std::vector<std::string> extras = app.remaining(true);
   const bool names_missing = !command_names(command).empty();
   if (extras.empty() && names_missing && e.get_name() == "RequiredError") {
     // Just "fairlead" or "fairlead scenario": show what there is.
-    context.err << command.help();
+    context.err << as_called(command.help(), context);
     return kExitUsage;
   }
   Error error;
@@ -119,7 +193,7 @@ void report_as(CliContext& context, std::string_view word, std::string_view colo
     context.err << colour << word << ":\x1b[0m ";
   else
     context.err << word << ": ";
-  context.err << printable(error.text()) << "\n";
+  context.err << as_called(printable(error.text()), context) << "\n";
 }
 
 }  // namespace
@@ -149,19 +223,33 @@ void report_warnings(CliContext& context, std::span<const Error> warnings) {
 
 namespace {
 
-void set_up(CLI::App& app, CliContext& context) {
-  app.name("fairlead");
+// `word`: the command that is called; empty: all are wanted.
+void set_up(CLI::App& app, CliContext& context, const std::string& word) {
+  app.name(context.program);
   app.description("Fairlead shares the GPUs of an organisation: placement, quotas, fair use.");
   app.set_version_flag("--version", version_text(), "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   constexpr Example kExamples[] = {
+      {"two GPUs; the log comes here", "fairlead run -g 2 -- python train.py"},
+      {"what waits, and why", "fairlead queue; fairlead why train-1"},
       {"check a cluster document", "fairlead validate cluster.yaml"},
       {"what a command takes", "fairlead validate --help"},
   };
   app.footer(examples(kExamples));
-  for (const auto& add : kCommands) add(app, context);
+  const auto all = [](const CLI::App*) { return true; };
+  const Commands* only = only_needed(word);
+  for (const Commands& commands : all_commands()) {
+    if (only != nullptr && &commands != only) continue;
+    const std::size_t before = app.get_subcommands(all).size();
+    commands.add(app, context);
+    const std::vector<CLI::App*> added = app.get_subcommands(all);
+    for (std::size_t i = before; i < added.size(); ++i) {
+      // What has no group is hidden.
+      if (!added[i]->get_group().empty()) added[i]->group(commands.title);
+    }
+  }
 }
 
 }  // namespace
@@ -170,18 +258,19 @@ std::vector<CommandOutline> program_outline() {
   std::ostringstream nowhere;
   CliContext context{nowhere, nowhere};
   CLI::App app;
-  set_up(app, context);
+  set_up(app, context, {});
   return outline_of(app);
 }
 
 int run(const std::vector<std::string>& arguments, CliContext& context) {
   CLI::App app;
-  set_up(app, context);
+  set_up(app, context, arguments.empty() ? std::string() : arguments.front());
   try {
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-    app.parse(std::move(reversed));
+    std::vector<std::string> words = own_words(arguments, context);
+    std::reverse(words.begin(), words.end());
+    app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
-    context.out << app.help();
+    context.out << as_called(app.help(), context);
     context.exit_status = 0;
   } catch (const CLI::CallForVersion&) {
     context.out << version_text() << "\n";

@@ -56,6 +56,19 @@ std::string before_value(const CommandOutline& command, const OptionOutline& opt
   return joined(all, "|");
 }
 
+// What asks the server for names.
+std::string asking(const std::string& program, const std::string& kind) {
+  return program + " __complete " + kind + " 2>/dev/null";
+}
+
+// The kind of names that an argument of the command takes; "" if there is none.
+std::string live_argument(const CommandOutline& command) {
+  for (const ValueOutline& argument : command.arguments) {
+    if (!argument.live.empty()) return argument.live;
+  }
+  return {};
+}
+
 bool takes_files(const CommandOutline& command) {
   for (const ValueOutline& argument : command.arguments) {
     if (argument.file) return true;
@@ -74,11 +87,14 @@ std::vector<std::string> argument_words(const CommandOutline& command) {
 }  // namespace
 
 std::string bash_completion(std::span<const CommandOutline> commands) {
+  const std::string program = commands.front().path;
   std::string out =
-      "# bash completion for fairlead\n"
-      "_fairlead() {\n"
+      "# bash completion for " + program + "\n_" + program +
+      "() {\n"
       "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words= files= i\n"
-      "  local command=fairlead\n"
+      "  local command=" +
+      program +
+      "\n"
       "  COMPREPLY=()\n"
       "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
       "    case \"$command ${COMP_WORDS[i]}\" in\n"
@@ -100,6 +116,8 @@ std::string bash_completion(std::span<const CommandOutline> commands) {
       out += "    " + before_value(command, option) + ") ";
       if (!option.value.choices.empty()) {
         out += "words=" + quoted(joined(option.value.choices));
+      } else if (!option.value.live.empty()) {
+        out += "words=$(" + asking(program, option.value.live) + ")";
       } else {
         out += option.value.file ? "files=1" : "return";
       }
@@ -116,8 +134,11 @@ std::string bash_completion(std::span<const CommandOutline> commands) {
     }
     out += "        " + quoted(command.path) +
            ") if [[ $cur == -* ]]; then words=" + quoted(joined(options)) +
-           "; else words=" + quoted(joined(argument_words(command))) +
-           (takes_files(command) ? " files=1" : "") + "; fi ;;\n";
+           "; else words=" + quoted(joined(argument_words(command)));
+    if (const std::string kind = live_argument(command); !kind.empty()) {
+      out += "; words+=\" $(" + asking(program, kind) + ")\"";
+    }
+    out += std::string(takes_files(command) ? " files=1" : "") + "; fi ;;\n";
   }
   out +=
       "      esac ;;\n"
@@ -129,35 +150,40 @@ std::string bash_completion(std::span<const CommandOutline> commands) {
       "    COMPREPLY+=($(compgen -f -- \"$cur\"))\n"
       "  fi\n"
       "}\n"
-      "complete -F _fairlead fairlead\n";
+      "complete -F _" +
+      program + " " + program + "\n";
   return out;
 }
 
 std::string zsh_completion(std::span<const CommandOutline> commands) {
-  std::string out =
-      "#compdef fairlead\n"
-      "_fairlead() {\n"
-      "  local command=fairlead i\n"
-      "  local -a entries\n"
-      "  for ((i = 2; i < CURRENT; i++)); do\n"
-      "    case \"$command ${words[i]}\" in\n"
-      "      " +
-      paths(commands) +
-      ") command+=\" ${words[i]}\" ;;\n"
-      "    esac\n"
-      "  done\n"
-      "  local before=${words[CURRENT-1]}\n"
-      "  if [[ $PREFIX == --*=* ]]; then\n"
-      "    before=${PREFIX%%=*}\n"
-      "    compset -P '*='\n"
-      "  fi\n"
-      "  case \"$command $before\" in\n";
+  const std::string program = commands.front().path;
+  std::string out = "#compdef " + program + "\n_" + program +
+                    "() {\n"
+                    "  local command=" +
+                    program +
+                    " i\n"
+                    "  local -a entries\n"
+                    "  for ((i = 2; i < CURRENT; i++)); do\n"
+                    "    case \"$command ${words[i]}\" in\n"
+                    "      " +
+                    paths(commands) +
+                    ") command+=\" ${words[i]}\" ;;\n"
+                    "    esac\n"
+                    "  done\n"
+                    "  local before=${words[CURRENT-1]}\n"
+                    "  if [[ $PREFIX == --*=* ]]; then\n"
+                    "    before=${PREFIX%%=*}\n"
+                    "    compset -P '*='\n"
+                    "  fi\n"
+                    "  case \"$command $before\" in\n";
   for (const CommandOutline& command : commands) {
     for (const OptionOutline& option : command.options) {
       if (option.value.name.empty()) continue;
       out += "    " + before_value(command, option) + ") ";
       if (!option.value.choices.empty()) {
         out += "compadd -- " + joined(option.value.choices);
+      } else if (!option.value.live.empty()) {
+        out += "compadd -- $(" + asking(program, option.value.live) + ")";
       } else {
         out += option.value.file ? "_files" : "_message " + quoted(option.value.name);
       }
@@ -188,27 +214,33 @@ std::string zsh_completion(std::span<const CommandOutline> commands) {
       out += "        entries=(" + words + ")\n        _describe argument entries\n";
     }
     if (takes_files(command)) out += "        _files\n";
+    if (const std::string kind = live_argument(command); !kind.empty()) {
+      out += "        compadd -- $(" + asking(program, kind) + ")\n";
+    }
     out += "        :\n      fi ;;\n";
   }
   out +=
       "  esac\n"
       "}\n"
-      "if [[ ${funcstack[1]} == _fairlead ]]; then\n"
-      "  _fairlead \"$@\"\n"
+      "if [[ ${funcstack[1]} == _" +
+      program + " ]]; then\n  _" + program +
+      " \"$@\"\n"
       "else\n"
-      "  compdef _fairlead fairlead\n"
-      "fi\n";
+      "  compdef _" +
+      program + " " + program + "\nfi\n";
   return out;
 }
 
 std::string fish_completion(std::span<const CommandOutline> commands) {
   constexpr std::string_view kQuote = "\\'";
-  std::string out =
-      "# fish completion for fairlead\n"
-      "function __fairlead_at --description 'Whether this command is what is being typed'\n"
-      "  set -l command fairlead\n"
-      "  for word in (commandline -opc)[2..-1]\n"
-      "    if contains -- \"$command $word\"";
+  const std::string program = commands.front().path;
+  std::string out = "# fish completion for " + program + "\nfunction __" + program +
+                    "_at --description 'Whether this command is what is being typed'\n"
+                    "  set -l command " +
+                    program +
+                    "\n"
+                    "  for word in (commandline -opc)[2..-1]\n"
+                    "    if contains -- \"$command $word\"";
   for (const CommandOutline& command : commands.subspan(1)) out += " " + quoted(command.path);
   out +=
       "\n"
@@ -217,10 +249,11 @@ std::string fish_completion(std::span<const CommandOutline> commands) {
       "  end\n"
       "  test \"$command\" = \"$argv[1]\"\n"
       "end\n"
-      "complete -c fairlead -f\n";
+      "complete -c " +
+      program + " -f\n";
   for (const CommandOutline& command : commands) {
-    const std::string line =
-        "complete -c fairlead -n " + quoted("__fairlead_at \"" + command.path + "\"", kQuote);
+    const std::string line = "complete -c " + program + " -n " +
+                             quoted("__" + program + "_at \"" + command.path + "\"", kQuote);
     for (const std::string& sub : command.subcommands) {
       const CommandOutline* found = find(commands, command.path + " " + sub);
       out += line + " -a " + sub;
@@ -233,6 +266,9 @@ std::string fish_completion(std::span<const CommandOutline> commands) {
       }
     }
     if (takes_files(command)) out += line + " -F\n";
+    if (const std::string kind = live_argument(command); !kind.empty()) {
+      out += line + " -a " + quoted("(" + asking(program, kind) + ")", kQuote) + "\n";
+    }
     for (const OptionOutline& option : command.options) {
       out += line;
       for (const std::string& name : option.names) {
@@ -241,6 +277,8 @@ std::string fish_completion(std::span<const CommandOutline> commands) {
       if (!option.value.name.empty()) out += option.value.file ? " -r -F" : " -x";
       if (!option.value.choices.empty()) {
         out += " -a " + quoted(joined(option.value.choices), kQuote);
+      } else if (!option.value.live.empty()) {
+        out += " -a " + quoted("(" + asking(program, option.value.live) + ")", kQuote);
       }
       out += " -d " + quoted(option.what, kQuote) + "\n";
     }

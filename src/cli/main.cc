@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <new>
+#include <string_view>
 #include <unistd.h>
 
 #include "cli/app.h"
@@ -14,6 +15,12 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   const char* no_color = std::getenv("NO_COLOR");
   fairlead::cli::CliContext context{std::cout, std::cerr};
+  if (argc > 0) {
+    const std::string_view path = argv[0];
+    if (path.substr(path.rfind('/') + 1) == "runai") context.program = "runai";
+  }
+  context.in_terminal = ::isatty(STDIN_FILENO) == 1;
+  context.out_terminal = ::isatty(STDOUT_FILENO) == 1;
   context.terminal = ::isatty(STDERR_FILENO) == 1;
   context.color = context.terminal && (no_color == nullptr || *no_color == '\0');
   // A limit on the size of files is an error of the write, not the end of the process.

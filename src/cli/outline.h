@@ -16,6 +16,7 @@ struct ValueOutline {
   std::string name;                  // as --help shows it: FILE, table|json, …; empty: a flag
   std::vector<std::string> choices;  // the words, if it is one of a few
   bool file = false;                 // the name of a file or folder
+  std::string live;                  // a kind of `__complete`: its names are asked of the server
 };
 
 struct OptionOutline {

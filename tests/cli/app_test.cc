@@ -56,6 +56,15 @@ TEST(Usage, HelpAndVersionGoToStandardOutput) {
   EXPECT_EQ(run_with({"--version"}).out, version_text() + "\n");
 }
 
+// Only what the first word needs is set up; every command must be among it.
+TEST(Usage, EveryCommandIsFoundByItsName) {
+  for (const std::string& name : program_outline().front().subcommands) {
+    const Outcome help = run_with({name, "--help"});
+    EXPECT_EQ(help.status, 0) << name << " " << help.err;
+    EXPECT_NE(help.out.find("Usage: fairlead " + name), std::string::npos) << help.out;
+  }
+}
+
 TEST(Validate, DataGoesToOutAndFindingsToErr) {
   const Outcome good = run_with({"validate", "tests/documents/valid/small.yaml"});
   EXPECT_EQ(good.status, 0);

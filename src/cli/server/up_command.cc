@@ -107,8 +107,6 @@ int serve_detached(const ServerSettings& settings, CliContext& context) {
   return WIFEXITED(status) && WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : 1;
 }
 
-}  // namespace
-
 void add_up_command(CLI::App& app, CliContext& context) {
   auto options = std::make_shared<UpOptions>();
   CLI::App* up = app.add_subcommand("up", "serve this machine's GPUs to its users");
@@ -172,6 +170,13 @@ void add_down_command(CLI::App& app, CliContext& context) {
       context.err << "Stopped. What runs goes on; `fairlead up` takes it up again.\n";
     }
   });
+}
+
+}  // namespace
+
+void add_server_commands(CLI::App& app, CliContext& context) {
+  add_up_command(app, context);
+  add_down_command(app, context);
 }
 
 }  // namespace fairlead::cli

@@ -1,0 +1,34 @@
+// Ctrl-C as something that a command handles: while an Interrupt lives, SIGINT and SIGTERM do not
+// end the process but call a function, once, on a thread of its own.
+//
+// One at a time in a process. The signals' former ways are back when it is gone.
+#pragma once
+
+#include <atomic>
+#include <csignal>
+#include <functional>
+#include <thread>
+
+namespace fairlead::cli {
+
+inline constexpr int kExitInterrupted = 130;
+
+class Interrupt {
+ public:
+  // `on_interrupt` must be quick and may run while the owner works.
+  explicit Interrupt(std::function<void()> on_interrupt);
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  bool came() const { return came_; }
+
+ private:
+  std::function<void()> on_interrupt_;
+  std::atomic<bool> came_ = false;
+  struct sigaction before_int_{};
+  struct sigaction before_term_{};
+  std::thread thread_;
+};
+
+}  // namespace fairlead::cli
