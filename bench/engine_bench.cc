@@ -22,7 +22,12 @@
 namespace fairlead::bench {
 namespace {
 
-using namespace fairlead::engine;
+using engine::Ended;
+using engine::LocalEngine;
+using engine::LocalEngineOptions;
+using engine::Report;
+using engine::Started;
+using engine::TaskLaunch;
 
 constexpr std::int64_t kTasks = 2000;
 constexpr std::int64_t kInFlight = 16;  // as a machine of 16 GPUs would have

@@ -85,6 +85,15 @@ Result<std::unique_ptr<LocalEngine>> LocalEngine::open(LocalEngineOptions option
                       {},
                       "name another folder for sockets and notices"});
   }
+  struct stat status{};
+  if (::lstat(options.runtime.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
+      status.st_uid != ::geteuid() || ::chmod(options.runtime.c_str(), 0711) != 0) {
+    return fail(Error{ErrorCode::kIo,
+                      "is not a folder of the server's own user",
+                      options.runtime,
+                      {},
+                      "name another folder for sockets and notices"});
+  }
   AttemptFolder::sweep(options.state);
   LauncherOptions launcher;
   launcher.program = options.launcher;

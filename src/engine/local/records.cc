@@ -74,7 +74,13 @@ std::string launch_record(const TaskLaunch& launch) {
       .add("terminal", launch.wants_terminal)
       .add("rows", launch.window.rows)
       .add("columns", launch.window.columns);
-  for (const auto& [name, value] : launch.environment) out.add("env", name + "=" + value);
+  std::string variable;
+  for (const auto& [name, value] : launch.environment) {
+    variable = name;
+    variable += '=';
+    variable += value;
+    out.add("env", variable);
+  }
   return out.take();
 }
 

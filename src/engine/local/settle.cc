@@ -67,15 +67,15 @@ Result<std::optional<Outcome>> settle(const SettlePlace& place, const AttemptId&
     folder = AttemptFolder::create(place.state, attempt);
   }
   if (!folder) return fail(folder.error());
-  FAIRLEAD_ASSIGN(const auto before, decided(*folder, attempt));
+  FAIRLEAD_ASSIGN(auto before, decided(*folder, attempt));
   if (before) return before;
   const auto lock = folder->try_lock();
   if (!lock) return std::nullopt;
   // Written between the first look and the lock.
-  FAIRLEAD_ASSIGN(const auto meanwhile, decided(*folder, attempt));
+  FAIRLEAD_ASSIGN(auto meanwhile, decided(*folder, attempt));
   if (meanwhile) return meanwhile;
   FAIRLEAD_ASSIGN(const auto started, folder->read("started"));
-  const Outcome outcome = started ? lost(place, attempt, *started) : Outcome(NeverBegan{attempt});
+  Outcome outcome = started ? lost(place, attempt, *started) : Outcome(NeverBegan{attempt});
   FAIRLEAD_TRY(folder->write("result", outcome_record(outcome)));
   FAIRLEAD_TRY(folder->sync_name(place.state));
   return outcome;
