@@ -17,10 +17,9 @@ bool kill_what_is_left(const SettlePlace& place, const AttemptId& attempt,
       (void)group.remove();
     }
   }
-  const std::string mark = "FAIRLEAD_ATTEMPT=" + attempt;
   return node::kill_until_none(
       [&] {
-        std::vector<node::ProcessRef> left = node::started_with(mark);
+        std::vector<node::ProcessRef> left = node::started_with(began.mark);
         const auto leader = node::find_process(began.process.pid);
         if (leader && leader->ref == began.process) {
           for (const node::ProcessRef& one :

@@ -132,7 +132,8 @@ Result<void> Supervisor::start() {
 
   const auto found = node::find_process(process.pid());
   if (!found) return fail(ErrorCode::kFailed, "the process died before its program began");
-  began_ = {found->ref, wall_clock(), place_.boot};
+  // Its notice file names this server's folder, so that the attempts of another server differ.
+  began_ = {found->ref, wall_clock(), place_.boot, "FAIRLEAD_NOTICE_FILE=" + notice_path()};
   Result<void> durable = folder_.mark("started", started_record(began_));
   if (durable) durable = folder_.sync_name(place_.state);
   if (!durable) {
