@@ -1,9 +1,22 @@
 #include "api/problem.h"
 
+#include <charconv>
+#include <optional>
+
 #include "model/tree.h"
 
 namespace fairlead::api {
 namespace {
+
+// Of "request.json:7".
+std::optional<std::int64_t> line_of(const Error& error) {
+  const std::size_t colon = error.where.rfind(':');
+  if (colon == std::string::npos) return std::nullopt;
+  std::int64_t line = 0;
+  const char* end = error.where.data() + error.where.size();
+  const auto [at, status] = std::from_chars(error.where.data() + colon + 1, end, line);
+  return status == std::errc() && at == end ? std::optional(line) : std::nullopt;
+}
 
 std::string title_of(ErrorCode code) {
   std::string title(error_code_name(code));
@@ -33,6 +46,7 @@ net::Response problem(std::span<const Error> errors, const std::string& request)
   for (const Error& error : errors) {
     Tree map = Tree::map();
     if (!error.field.empty()) map.add("field", Tree::string(error.field));
+    if (const auto line = line_of(error)) map.add("line", Tree::number(*line));
     map.add("detail", Tree::string(error.message));
     if (!error.cure.empty()) map.add("cure", Tree::string(error.cure));
     list.push(std::move(map));

@@ -16,8 +16,10 @@ struct FakePci {
   char bus_id[32];
 };
 
-static std::uintptr_t index_of(void* device) {
-  return reinterpret_cast<std::uintptr_t>(device) - 1;
+static char g_devices[3];  // a handle is the address of one of these
+
+static std::size_t index_of(void* device) {
+  return static_cast<std::size_t>(static_cast<const char*>(device) - &g_devices[0]);
 }
 
 int nvmlInit_v2() {
@@ -31,7 +33,7 @@ int nvmlDeviceGetCount_v2(unsigned* count) {
   return 0;
 }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
-  *device = reinterpret_cast<void*>(static_cast<std::uintptr_t>(index) + 1);
+  *device = &g_devices[index];
   return 0;
 }
 int nvmlDeviceGetUUID(void* device, char* text, unsigned room) {

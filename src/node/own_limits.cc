@@ -61,7 +61,10 @@ OwnLimits own_limits(const std::string& root, const std::string& self) {
     }
     for (const std::string& name : names) {
       if (name != "cpu" && name != "memory") continue;
-      for (const std::string& folder : upwards(root + "/" + name, own)) {
+      std::string mounted = root;
+      mounted += '/';
+      mounted += name;
+      for (const std::string& folder : upwards(mounted, own)) {
         lower(limits.cpu, read_number(folder + "/cpu.cfs_quota_us").value_or(0),
               read_number(folder + "/cpu.cfs_period_us").value_or(0));
         lower(limits.memory, read_number(folder + "/memory.limit_in_bytes"));

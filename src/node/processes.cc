@@ -94,6 +94,7 @@ std::vector<ProcessRef> members_of_session(pid_t session, std::uint64_t since) {
 }
 
 std::vector<ProcessRef> started_with(std::string_view name_and_value) {
+  if (name_and_value.empty()) return {};
   return those([&](const Process& process) {
     const auto text = read_text("/proc/" + std::to_string(process.ref.pid) + "/environ");
     if (!text) return false;

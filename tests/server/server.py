@@ -47,7 +47,9 @@ class Server:
         return self.state + "/fairlead.sock"
 
     def start(self, wait=True):
-        command = [self.program, "up", "--state", self.state, "--listen", "", *self.options]
+        command = [self.program, "up", "--state", self.state, *self.options]
+        if "--listen" not in self.options:
+            command += ["--listen", ""]
         if os.geteuid() == 0:
             command.append("--allow-root-tasks")
         self.process = subprocess.Popen(command, stderr=self.log, stdin=subprocess.DEVNULL)

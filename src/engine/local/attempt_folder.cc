@@ -6,9 +6,7 @@
 #include <fcntl.h>
 #include <memory>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <vector>
 
 namespace fairlead::engine {
@@ -38,14 +36,6 @@ bool write_all(int file, std::string_view text) {
     text.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
-}
-
-sockaddr_un address_in(int directory) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string path = "/proc/self/fd/" + std::to_string(directory) + "/control";
-  std::memcpy(&address.sun_path[0], path.c_str(), path.size() + 1);
-  return address;
 }
 
 void delete_tree(int parent, const char* name) {
@@ -112,7 +102,7 @@ void AttemptFolder::sweep(const std::string& state) {
 }
 
 std::optional<Descriptor> AttemptFolder::try_lock() const {
-  Descriptor lock(::openat(get(), "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  Descriptor lock(::openat(get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return std::nullopt;
   return lock;
 }
@@ -139,26 +129,35 @@ Result<std::optional<std::string>> AttemptFolder::read(const char* name) const {
   return text;
 }
 
-Result<void> AttemptFolder::write(const char* name, std::string_view text) const {
-  return put(name, text, true);
-}
-
-Result<void> AttemptFolder::write_soon(const char* name, std::string_view text) const {
-  return put(name, text, false);
-}
-
-Result<void> AttemptFolder::put(const char* name, std::string_view text, bool durable) const {
-  const std::string temporary = std::string(name) + ".new";
-  const Descriptor file(
-      ::openat(get(), temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+Result<Descriptor> AttemptFolder::make(const char* name, std::string_view text, int flags) const {
+  Descriptor file(::openat(get(), name, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600));
   if (!file) return io(name, "cannot be made", errno);
-  if (!write_all(file.get(), text) || (durable && ::fsync(file.get()) != 0) ||
-      ::renameat(get(), temporary.c_str(), get(), name) != 0) {
-    const int error = errno;
-    ::unlinkat(get(), temporary.c_str(), 0);
-    return io(name, "cannot be written", error);
+  if (write_all(file.get(), text)) return file;
+  const int error = errno;
+  ::unlinkat(get(), name, 0);
+  return io(name, "cannot be written", error);
+}
+
+Result<void> AttemptFolder::write(const char* name, std::string_view text) const {
+  const std::string temporary = std::string(name) + ".new";
+  FAIRLEAD_ASSIGN(const Descriptor file, make(temporary.c_str(), text, O_TRUNC));
+  // Named first and synced then: one commit of the file system's journal holds all of it. A loss of
+  // power in between can leave a record cut off, which reading takes as not written.
+  if (::renameat(get(), temporary.c_str(), get(), name) != 0 || ::fsync(file.get()) != 0 ||
+      ::fsync(get()) != 0) {
+    return io(name, "cannot be made durable", errno);
   }
-  if (durable && ::fsync(get()) != 0) return io(name, "cannot be made durable", errno);
+  return {};
+}
+
+Result<void> AttemptFolder::mark(const char* name, std::string_view text) const {
+  FAIRLEAD_ASSIGN(const Descriptor file, make(name, text, O_EXCL));
+  if (::fsync(file.get()) == 0 && ::fsync(get()) == 0) return {};
+  return io(name, "cannot be made durable", errno);
+}
+
+Result<void> AttemptFolder::mark_soon(const char* name, std::string_view text) const {
+  FAIRLEAD_ASSIGN(const Descriptor file, make(name, text, O_EXCL));
   return {};
 }
 
@@ -166,27 +165,6 @@ Result<void> AttemptFolder::sync_name(const std::string& state) const {
   const Descriptor parent(::open(attempts_of(state).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (parent && ::fsync(parent.get()) == 0) return {};
   return io(attempts_of(state), "cannot be made durable", errno);
-}
-
-Result<Descriptor> AttemptFolder::listen() const {
-  Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const sockaddr_un address = address_in(get());
-  if (!socket ||
-      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::listen(socket.get(), 16) != 0) {
-    return io("control", "cannot be made", errno);
-  }
-  return socket;
-}
-
-Result<Descriptor> AttemptFolder::connect() const {
-  Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  const sockaddr_un address = address_in(get());
-  if (!socket ||
-      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return io("control", "nobody answers", errno == ECONNREFUSED ? ENOENT : errno);
-  }
-  return socket;
 }
 
 }  // namespace fairlead::engine

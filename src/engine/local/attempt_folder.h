@@ -1,7 +1,7 @@
 // The folder of one attempt: records that appear whole and durable, and the lock that says who may
 // decide. Its rules: README.md.
 //
-// All paths go through the open folder, so that its length does not matter to sockets.
+// The lock is on the folder itself. Making few files matters: each costs the file system's journal.
 #pragma once
 
 #include <optional>
@@ -43,20 +43,19 @@ class AttemptFolder {
 
   // Whole or not at all, and durable with its name. Error: kIo.
   Result<void> write(const char* name, std::string_view text) const;
+  // Durable, but its name may be there a moment before its text: for records whose being there is
+  // what they say. Error: kIo, kAlreadyExists.
+  Result<void> mark(const char* name, std::string_view text) const;
   // The same without waiting for the disk.
-  Result<void> write_soon(const char* name, std::string_view text) const;
+  Result<void> mark_soon(const char* name, std::string_view text) const;
 
   // That the folder itself is durable.
   Result<void> sync_name(const std::string& state) const;
 
-  // The control socket. Error: kNotFound if nobody listens, kIo.
-  Result<Descriptor> listen() const;
-  Result<Descriptor> connect() const;
-
  private:
   explicit AttemptFolder(Descriptor directory) : directory_(std::move(directory)) {}
 
-  Result<void> put(const char* name, std::string_view text, bool durable) const;
+  Result<Descriptor> make(const char* name, std::string_view text, int flags) const;
 
   Descriptor directory_;
 };

@@ -63,7 +63,7 @@ class EngineTest : public testing::Test {
     if (::mkdtemp(folder_.data()) == nullptr) std::abort();
     ::chmod(folder_.c_str(), 0711);
     options_.state = folder_ + "/state";
-    options_.notices = folder_ + "/notices";
+    options_.runtime = folder_ + "/runtime";
   }
   ~EngineTest() override {
     end_all();

@@ -125,7 +125,7 @@ std::optional<int> launcher_main(int argc, char** argv) {
   if (argc != 6 || argv[1] != kWord) return std::nullopt;
   SupervisorPlace place;
   place.state = argv[2];
-  place.notices = argv[3];
+  place.runtime = argv[3];
   const std::string group = argv[4];
   place.use_groups = !group.empty();
   if (place.use_groups) {
@@ -157,7 +157,7 @@ Result<Launcher> Launcher::spawn(const LauncherOptions& options) {
   // A session of its own: Ctrl-C at the server's terminal is not for it.
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
   std::string words[] = {"fairlead-launcher", std::string(kWord), options.state,
-                         options.notices,     options.group,      std::to_string(options.files)};
+                         options.runtime,     options.group,      std::to_string(options.files)};
   char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(),
                        words[4].data(), words[5].data(), nullptr};
   pid_t pid = 0;

@@ -20,7 +20,7 @@ namespace fairlead::engine {
 struct LauncherOptions {
   std::string program = "/proc/self/exe";  // whose main calls launcher_main()
   std::string state;
-  std::string notices;
+  std::string runtime;
   std::string group;           // name of the folder of control groups; empty: none are used
   std::uint64_t files = 1024;  // limit on open files of what it starts
 };

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <future>
@@ -70,22 +71,34 @@ Result<std::unique_ptr<LocalEngine>> LocalEngine::open(LocalEngineOptions option
   FAIRLEAD_TRY(AttemptFolder::prepare(options.state));
   FAIRLEAD_ASSIGN(Descriptor lock, lock_state(options.state));
   const std::string name = name_for(options.state);
-  if (options.notices.empty()) {
-    options.notices = ::geteuid() == 0 ? "/run/" + name : options.state + "/notices";
+  if (options.runtime.empty()) {
+    const char* of_user = std::getenv("XDG_RUNTIME_DIR");
+    options.runtime = ::geteuid() == 0                          ? "/run/" + name
+                      : of_user != nullptr && of_user[0] == '/' ? of_user + ("/" + name)
+                                                                : options.state + "/runtime";
   }
   // Others may pass through it to their own notice, and list nothing.
-  if (::mkdir(options.notices.c_str(), 0711) != 0 && errno != EEXIST) {
+  if (::mkdir(options.runtime.c_str(), 0711) != 0 && errno != EEXIST) {
     return fail(Error{ErrorCode::kIo,
                       std::string("cannot be made: ") + std::strerror(errno),
-                      options.notices,
+                      options.runtime,
                       {},
-                      "name another folder for notices"});
+                      "name another folder for sockets and notices"});
+  }
+  struct stat status{};
+  if (::lstat(options.runtime.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
+      status.st_uid != ::geteuid() || ::chmod(options.runtime.c_str(), 0711) != 0) {
+    return fail(Error{ErrorCode::kIo,
+                      "is not a folder of the server's own user",
+                      options.runtime,
+                      {},
+                      "name another folder for sockets and notices"});
   }
   AttemptFolder::sweep(options.state);
   LauncherOptions launcher;
   launcher.program = options.launcher;
   launcher.state = options.state;
-  launcher.notices = options.notices;
+  launcher.runtime = options.runtime;
   launcher.group = options.use_control_groups ? name : "";
   launcher.files = raise_file_limit();
   auto worker = std::make_unique<Worker>(std::move(launcher), std::move(sink), std::move(lock));

@@ -14,9 +14,10 @@ namespace fairlead::engine {
 
 struct LocalEngineOptions {
   std::string state;  // an absolute path; what it holds: README.md
-  // Folder of notices to tasks, which tasks of other users must reach. Empty: one in /run as root,
-  // else "notices" in `state`.
-  std::string notices;
+  // Folder of sockets and of notices to tasks, which tasks of other users must reach; best on a
+  // file system in memory. Empty: one in /run as root, else in $XDG_RUNTIME_DIR or "runtime" in
+  // `state`.
+  std::string runtime;
   std::string launcher = "/proc/self/exe";  // see launcher.h
   bool use_control_groups = true;
 };

@@ -74,7 +74,13 @@ std::string launch_record(const TaskLaunch& launch) {
       .add("terminal", launch.wants_terminal)
       .add("rows", launch.window.rows)
       .add("columns", launch.window.columns);
-  for (const auto& [name, value] : launch.environment) out.add("env", name + "=" + value);
+  std::string variable;
+  for (const auto& [name, value] : launch.environment) {
+    variable = name;
+    variable += '=';
+    variable += value;
+    out.add("env", variable);
+  }
   return out.take();
 }
 
@@ -128,6 +134,7 @@ std::string started_record(const StartedRecord& started) {
       .add("start-ticks", static_cast<std::int64_t>(started.process.start_ticks))
       .add("at", started.at.ms)
       .add("boot", started.boot)
+      .add("mark", started.mark)
       .take();
 }
 
@@ -139,6 +146,7 @@ Result<StartedRecord> parse_started(std::string_view text) {
   FAIRLEAD_ASSIGN(started.at.ms, needed(fields, "at"));
   started.process = {static_cast<pid_t>(pid), static_cast<std::uint64_t>(ticks)};
   started.boot = fields.text("boot");
+  started.mark = fields.text("mark");
   return started;
 }
 

@@ -19,6 +19,8 @@ struct StartedRecord {
   node::ProcessRef process;
   Instant at;
   std::string boot;  // the kernel's id of this run of the machine
+  std::string
+      mark;  // "NAME=value" in the environment of all that belongs to it, and of nothing else
 };
 std::string started_record(const StartedRecord& started);
 Result<StartedRecord> parse_started(std::string_view text);

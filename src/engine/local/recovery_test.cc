@@ -1,6 +1,7 @@
 // Deaths of the server, the launcher and supervisors.
 #include <csignal>
 #include <fstream>
+#include <future>
 
 #include "engine/local/attempt_folder.h"
 #include "engine/local/engine_testing.h"
@@ -112,6 +113,31 @@ TEST_P(SupervisorKilled, WhileTheServerWasDeadToo) {
   EXPECT_TRUE(adopt_as<Ended>("a").result.lost);
   EXPECT_TRUE(gone(main));
   EXPECT_TRUE(gone(escaped));
+}
+
+// It happened that what was left of a lost attempt was found by its id alone, and that the attempt
+// of the same id of another server on the machine was killed with it.
+TEST_F(Recovery, AnotherServersAttemptOfTheSameIdIsLeftAlone) {
+  const std::int64_t ours = start_and_wait(shell("a", "sleep 1000"));
+  LocalEngineOptions other = options_;
+  other.state = folder_ + "/other";
+  other.runtime = folder_ + "/other-runtime";
+  std::promise<std::int64_t> began;
+  std::promise<TaskResult> over;
+  auto second = LocalEngine::open(other, [&](Report report) {
+    if (const auto* started = std::get_if<Started>(&report)) began.set_value(started->pid);
+    if (const auto* ended = std::get_if<Ended>(&report)) over.set_value(ended->result);
+  });
+  ASSERT_TRUE(second) << second.error().text();
+  ASSERT_TRUE((*second)->start(shell("a", "sleep 1000")));
+  auto theirs = began.get_future();
+  ASSERT_EQ(theirs.wait_for(std::chrono::milliseconds(kPatienceMs)), std::future_status::ready);
+  ASSERT_EQ(::kill(parent_of(theirs.get()), SIGKILL), 0);
+  auto lost = over.get_future();
+  ASSERT_EQ(lost.wait_for(std::chrono::milliseconds(kPatienceMs)), std::future_status::ready);
+  EXPECT_TRUE(lost.get().lost);
+  EXPECT_NE(parent_of(ours), 0) << "ours runs on";
+  EXPECT_EQ(reports(), 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutGroups, SupervisorKilled, testing::Bool(),

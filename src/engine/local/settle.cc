@@ -17,10 +17,9 @@ bool kill_what_is_left(const SettlePlace& place, const AttemptId& attempt,
       (void)group.remove();
     }
   }
-  const std::string mark = "FAIRLEAD_ATTEMPT=" + attempt;
   return node::kill_until_none(
       [&] {
-        std::vector<node::ProcessRef> left = node::started_with(mark);
+        std::vector<node::ProcessRef> left = node::started_with(began.mark);
         const auto leader = node::find_process(began.process.pid);
         if (leader && leader->ref == began.process) {
           for (const node::ProcessRef& one :
@@ -50,6 +49,15 @@ Outcome lost(const SettlePlace& place, const AttemptId& attempt, const std::stri
   return ended;
 }
 
+// A record that power was lost over counts as not written.
+Result<std::optional<Outcome>> decided(const AttemptFolder& folder, const AttemptId& attempt) {
+  FAIRLEAD_ASSIGN(const auto text, folder.read("result"));
+  if (!text) return std::nullopt;
+  auto outcome = parse_outcome(attempt, *text);
+  if (!outcome) return std::nullopt;
+  return std::move(*outcome);
+}
+
 }  // namespace
 
 Result<std::optional<Outcome>> settle(const SettlePlace& place, const AttemptId& attempt) {
@@ -58,15 +66,15 @@ Result<std::optional<Outcome>> settle(const SettlePlace& place, const AttemptId&
     folder = AttemptFolder::create(place.state, attempt);
   }
   if (!folder) return fail(folder.error());
-  FAIRLEAD_ASSIGN(const auto before, folder->read("result"));
-  if (before) return parse_outcome(attempt, *before);
+  FAIRLEAD_ASSIGN(auto before, decided(*folder, attempt));
+  if (before) return before;
   const auto lock = folder->try_lock();
   if (!lock) return std::nullopt;
   // Written between the first look and the lock.
-  FAIRLEAD_ASSIGN(const auto meanwhile, folder->read("result"));
-  if (meanwhile) return parse_outcome(attempt, *meanwhile);
+  FAIRLEAD_ASSIGN(auto meanwhile, decided(*folder, attempt));
+  if (meanwhile) return meanwhile;
   FAIRLEAD_ASSIGN(const auto started, folder->read("started"));
-  const Outcome outcome = started ? lost(place, attempt, *started) : Outcome(NeverBegan{attempt});
+  Outcome outcome = started ? lost(place, attempt, *started) : Outcome(NeverBegan{attempt});
   FAIRLEAD_TRY(folder->write("result", outcome_record(outcome)));
   FAIRLEAD_TRY(folder->sync_name(place.state));
   return outcome;

@@ -54,7 +54,7 @@ class Supervisor {
     std::function<void(short)> act;
   };
 
-  std::string notice_path() const { return place_.notices + "/" + launch_.attempt + ".json"; }
+  std::string notice_path() const { return place_.runtime + "/" + launch_.attempt + ".json"; }
   std::string began_message() const;
 
   void watch(std::vector<Watch>& watches);
@@ -103,7 +103,7 @@ Result<void> Supervisor::start() {
   ::sigprocmask(SIG_BLOCK, &child, nullptr);
   signals_.reset(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  FAIRLEAD_ASSIGN(listener_, folder_.listen());
+  FAIRLEAD_ASSIGN(listener_, listen_for(place_.runtime, launch_.attempt));
 
   if (place_.use_groups && place_.groups.tracking().possible) {
     node::CgroupLimits limits;
@@ -132,9 +132,10 @@ Result<void> Supervisor::start() {
 
   const auto found = node::find_process(process.pid());
   if (!found) return fail(ErrorCode::kFailed, "the process died before its program began");
-  began_ = {found->ref, wall_clock(), place_.boot};
-  Result<void> durable = folder_.sync_name(place_.state);
-  if (durable) durable = folder_.write("started", started_record(began_));
+  // Its notice file names this server's folder, so that the attempts of another server differ.
+  began_ = {found->ref, wall_clock(), place_.boot, "FAIRLEAD_NOTICE_FILE=" + notice_path()};
+  Result<void> durable = folder_.mark("started", started_record(began_));
+  if (durable) durable = folder_.sync_name(place_.state);
   if (!durable) {
     ::kill(process.pid(), SIGKILL);
     (void)::waitpid(process.pid(), nullptr, 0);
@@ -446,6 +447,7 @@ void Supervisor::finish() {
 
 void Supervisor::give_back_group() {
   ::unlink(notice_path().c_str());
+  if (listener_) forget(place_.runtime, launch_.attempt);
   if (tree_.group() != nullptr) (void)tree_.group()->remove();
 }
 

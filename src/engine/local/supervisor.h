@@ -14,7 +14,7 @@ namespace fairlead::engine {
 // What all supervisors of one launcher share.
 struct SupervisorPlace {
   std::string state;    // holds attempts/
-  std::string notices;  // folder of notice files, which tasks of other users can reach
+  std::string runtime;  // folder of sockets, and of notices, which tasks of other users can reach
   node::CgroupTree groups;
   bool use_groups = true;
   std::string boot;

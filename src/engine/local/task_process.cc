@@ -69,7 +69,8 @@ void Child::take_streams() const {
   // First out of the way of 0, 1 and 2, where they may lie themselves.
   std::array<int, 3> sources{plan->input, plan->output, plan->error};
   for (int& source : sources) {
-    if ((source = ::fcntl(source, F_DUPFD_CLOEXEC, 10)) < 0) give_up(Step::kStreams, errno);
+    source = ::fcntl(source, F_DUPFD_CLOEXEC, 10);
+    if (source < 0) give_up(Step::kStreams, errno);
   }
   for (int i = 0; i < 3; ++i) {
     if (::dup2(sources[static_cast<std::size_t>(i)], i) < 0) give_up(Step::kStreams, errno);
@@ -109,8 +110,10 @@ std::string Child::find_program() const {
   }
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find(':', begin), path.size());
-    const std::string folder = begin == end ? "." : path.substr(begin, end - begin);
-    if (runs(folder + "/" + name)) return folder + "/" + name;
+    std::string file = begin == end ? "." : path.substr(begin, end - begin);
+    file += '/';
+    file += name;
+    if (runs(file)) return file;
     begin = end + 1;
   }
   give_up(Step::kProgram, error);
@@ -174,7 +177,9 @@ Result<TaskProcess> TaskProcess::fork(const ProcessPlan& plan) {
   variables.reserve(plan.launch->environment.size() + 2);
   for (const auto& [name, value] : plan.launch->environment) {
     if (name == "FAIRLEAD_NOTICE_FILE" || name == "FAIRLEAD_ATTEMPT") continue;
-    variables.push_back(name + "=" + value);
+    std::string& variable = variables.emplace_back(name);
+    variable += '=';
+    variable += value;
     if (name == "PATH") child.path = value;
   }
   variables.push_back("FAIRLEAD_ATTEMPT=" + plan.launch->attempt);

@@ -57,7 +57,7 @@ TEST_F(Tasks, TheEnvironmentIsWhatWasAskedAndTheAttemptsMarks) {
   start(launch);
   (void)result_of("a");
   EXPECT_EQ(output_of("a"),
-            "FAIRLEAD_ATTEMPT=a\nFAIRLEAD_NOTICE_FILE=" + options_.notices +
+            "FAIRLEAD_ATTEMPT=a\nFAIRLEAD_NOTICE_FILE=" + options_.runtime +
                 "/a.json\nGREETING=two words\nPATH=/usr/local/bin:/usr/bin:/bin\nand a line\n"
                 "/usr\n0022\n");
 }
@@ -178,7 +178,7 @@ TEST_F(Tasks, MuchOutputIsRotatedAndOffsetsGoOn) {
   ASSERT_TRUE(reader);
   const auto page = reader->read(0, 1);
   ASSERT_TRUE(page);
-  EXPECT_GT(page->skipped, 1'000'000);
+  EXPECT_GT(page->skipped, 900'000) << "at most 3 files of 64 KiB and a chunk are kept";
   EXPECT_EQ(page->chunks.front().offset, page->skipped);
   EXPECT_TRUE(output_of("a").ends_with("199999\n200000\n"));
   const auto tail = reader->offset_of_tail(2);

@@ -2,7 +2,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 namespace fairlead::engine {
 namespace {
@@ -16,7 +19,49 @@ Result<std::pair<Descriptor, Descriptor>> pair_of(int type) {
   return std::pair(Descriptor(ends[0]), Descriptor(ends[1]));
 }
 
+std::string socket_name(const std::string& attempt) {
+  return attempt + ".sock";
+}
+
+// Binds or connects through the open folder.
+Result<Descriptor> at_address(const std::string& folder, const std::string& attempt, int flags,
+                              int (*call)(int, const sockaddr*, socklen_t)) {
+  const Descriptor directory(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
+  const std::string path =
+      "/proc/self/fd/" + std::to_string(directory.get()) + "/" + socket_name(attempt);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (directory && socket && path.size() < sizeof address.sun_path) {
+    std::memcpy(&address.sun_path[0], path.c_str(), path.size() + 1);
+    if (call(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+      return socket;
+    }
+  }
+  const bool nobody = errno == ENOENT || errno == ECONNREFUSED;
+  return fail(Error{nobody ? ErrorCode::kNotFound : ErrorCode::kIo,
+                    std::string("the supervisor's socket: ") + std::strerror(errno),
+                    folder + "/" + socket_name(attempt),
+                    {},
+                    {}});
+}
+
 }  // namespace
+
+Result<Descriptor> listen_for(const std::string& folder, const std::string& attempt) {
+  forget(folder, attempt);
+  FAIRLEAD_ASSIGN(Descriptor socket, at_address(folder, attempt, SOCK_NONBLOCK, &::bind));
+  if (::listen(socket.get(), 16) == 0) return socket;
+  return fail(ErrorCode::kIo, std::string("a socket cannot listen: ") + std::strerror(errno));
+}
+
+Result<Descriptor> connect_to(const std::string& folder, const std::string& attempt) {
+  return at_address(folder, attempt, 0, &::connect);
+}
+
+void forget(const std::string& folder, const std::string& attempt) {
+  ::unlink((folder + "/" + socket_name(attempt)).c_str());
+}
 
 bool send_message(int socket, std::string_view text, int descriptor) {
   iovec part{const_cast<char*>(text.data()), text.size()};

@@ -29,4 +29,11 @@ Received receive_message(int socket, Message& message, bool wait = false);
 Result<std::pair<Descriptor, Descriptor>> packet_pair();
 Result<std::pair<Descriptor, Descriptor>> stream_pair();
 
+// The socket on which the supervisor of an attempt answers, in a folder for what does not outlive
+// the machine's run. Its path may be longer than an address holds. Error: kNotFound if nobody
+// listens, kIo.
+Result<Descriptor> listen_for(const std::string& folder, const std::string& attempt);
+Result<Descriptor> connect_to(const std::string& folder, const std::string& attempt);
+void forget(const std::string& folder, const std::string& attempt);
+
 }  // namespace fairlead::engine

@@ -43,6 +43,12 @@ LocalEngine::Worker::~Worker() {
     }
     (void)::eventfd_write(wake_.get(), 1);
     thread_.join();
+    {
+      const std::lock_guard guard(mutex_);
+      closed_ = true;
+    }
+    something_removed_.notify_one();
+    remover_.join();
   }
   groups_.remove_empty_parents();
 }
@@ -63,6 +69,7 @@ Result<void> LocalEngine::Worker::open() {
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this] { run(); });
+  remover_ = std::thread([this] { delete_removed(); });
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return {};
 }
@@ -174,7 +181,7 @@ void LocalEngine::Worker::begin(const TaskLaunch& launch) {
     look_again(launch.attempt);
     return;
   }
-  Result<void> written = folder ? folder->write_soon("launch", launch_record(launch))
+  Result<void> written = folder ? folder->mark_soon("launch", launch_record(launch))
                                 : Result<void>(fail(folder.error()));
   if (written) written = need_launcher();
   if (!written) {
@@ -282,11 +289,9 @@ void LocalEngine::Worker::look_again(const AttemptId& attempt) {
     conclude(*item, **settled);
     return;
   }
-  if (auto folder = AttemptFolder::open(options_.state, attempt)) {
-    if (auto connection = folder->connect()) {
-      listen_to(*item, std::move(*connection));
-      return;
-    }
+  if (auto connection = connect_to(options_.runtime, attempt)) {
+    listen_to(*item, std::move(*connection));
+    return;
   }
   if (!settled) sink_(EngineWarning{settled.error().text()});
   later_.emplace(node::monotonic_ms() + (settled ? kLookAgainMs : kShortestLifeMs), attempt);
@@ -331,7 +336,7 @@ Result<Adopted> LocalEngine::Worker::look(Item& item) {
       return std::visit([](const auto& one) -> Adopted { return one; }, *settled);
     }
     FAIRLEAD_ASSIGN(const AttemptFolder folder, AttemptFolder::open(options_.state, attempt));
-    if (auto connection = folder.connect()) {
+    if (auto connection = connect_to(options_.runtime, attempt)) {
       listen_to(item, std::move(*connection));
       Running running{attempt, 0, {}};
       const auto text = folder.read("started");
@@ -362,11 +367,25 @@ Result<std::vector<Adopted>> LocalEngine::Worker::adopt(const std::vector<Attemp
 }
 
 void LocalEngine::Worker::remove(const AttemptId& attempt) {
-  if (const auto removed = AttemptFolder::remove(options_.state, attempt); !removed) {
-    sink_(EngineWarning{removed.error().text()});
-  }
   const std::lock_guard guard(mutex_);
   table_.erase(attempt);
+  removed_.push_back(attempt);
+  something_removed_.notify_one();
+}
+
+// Deleting waits for the file system's journal, which starts must not.
+void LocalEngine::Worker::delete_removed() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    something_removed_.wait(lock, [this] { return closed_ || !removed_.empty(); });
+    if (removed_.empty()) return;
+    const AttemptId attempt = removed_.front();
+    removed_.pop_front();
+    lock.unlock();
+    const auto removed = AttemptFolder::remove(options_.state, attempt);
+    if (!removed) post([this, removed] { sink_(EngineWarning{removed.error().text()}); });
+    lock.lock();
+  }
 }
 
 }  // namespace fairlead::engine

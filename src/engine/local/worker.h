@@ -73,6 +73,7 @@ class LocalEngine::Worker {
     return {options_.state, options_.group.empty() ? nullptr : &groups_};
   }
   Item* find(const AttemptId& attempt);
+  void delete_removed();
   void set_state(Item& item, State state);
   int wait_ms() const;
 
@@ -92,7 +93,11 @@ class LocalEngine::Worker {
   std::map<AttemptId, Entry> table_;          // guarded by mutex_, see above
   std::deque<std::function<void()>> posted_;  // guarded by mutex_
   bool closing_ = false;                      // guarded by mutex_
+  bool closed_ = false;                       // guarded by mutex_; nothing is posted any more
+  std::deque<AttemptId> removed_;             // guarded by mutex_; to be deleted
+  std::condition_variable something_removed_;
   std::thread thread_;
+  std::thread remover_;
 };
 
 }  // namespace fairlead::engine
