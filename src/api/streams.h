@@ -1,7 +1,7 @@
 // Output of tasks and terminals in them, over HTTP.
 //
-// Output is read by one thread of its own for all who follow, a few times a second. Each session
-// (exec, attach, forward) has a thread; there are at most kMostSessions.
+// Output is read by one thread of its own for all who ask (log_pump.h). Each session (exec, attach,
+// forward) has a thread (relay.h); there are at most kMostSessions.
 // Thread-safe.
 #pragma once
 
@@ -38,12 +38,15 @@ class Streams {
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 
-  // Errors before the answer begins: kNotFound. Then the answer is a text that goes on.
+  // Error before the answer begins: kNotFound. Then the answer is a text that goes on.
   Result<void> log(LogRequest request, const net::ResponseWriter& writer);
+  // Requires of this and forward(): the request asks for a WebSocket, and its origin may; else
+  // something is begun for nobody.
   // Errors: the engine's; kUnavailable above kMostSessions. Then the writer has become a WebSocket.
   Result<void> session(const engine::AttemptId& attempt, const engine::SessionRequest& request,
                        const net::ResponseWriter& writer);
-  // To 127.0.0.1:port, if what listens there belongs to `uid`. Errors: kNotFound, kForbidden.
+  // To that port of this machine's loopback, if what listens there belongs to `uid`. Errors:
+  // kNotFound, kForbidden, kUnavailable, kIo.
   Result<void> forward(std::uint32_t uid, std::uint16_t port, const net::ResponseWriter& writer);
 
  private:

@@ -18,8 +18,26 @@ std::int64_t number_in(const std::string& body, const char* field) {
   return value == nullptr ? 0 : std::strtoll(value->text().c_str(), nullptr, 10);
 }
 
+std::optional<std::uint32_t> uid_in(const std::string& body) {
+  const auto document = Document::parse(body, "workload.json");
+  const Value* value = document ? &document->roots()[0] : nullptr;
+  for (const char* field : {"document", "run", "uid"}) {
+    if (value != nullptr) value = value->find(field);
+  }
+  if (value == nullptr) return std::nullopt;
+  return static_cast<std::uint32_t>(std::strtoul(value->text().c_str(), nullptr, 10));
+}
+
 bool is_over(const std::string& phase) {
   return phase != "starting" && phase != "running" && phase != "stopping";
+}
+
+// Whether the request may become a WebSocket; else it is answered. Asked before anything is begun:
+// a plain request, or a page of another origin, must not run a command and only then be refused.
+bool may_upgrade(const Call& call) {
+  if (call.request.websocket && net::same_origin(call.request)) return true;
+  (void)call.writer.accept_websocket({});
+  return false;
 }
 
 }  // namespace
@@ -41,7 +59,8 @@ void Api::get_task(Call call) {
   const auto record = parts_.store->get("task", call.parameters[0]);
   if (!record) return call.refuse(record.error());
   if (!*record) {
-    return call.refuse({ErrorCode::kNotFound, "there is no task " + call.parameters[0], {}, {}, {}});
+    return call.refuse(
+        {ErrorCode::kNotFound, "there is no task " + call.parameters[0], {}, {}, {}});
   }
   call.json(200, (*record)->body, (*record)->revision);
 }
@@ -54,7 +73,10 @@ std::optional<store::Record> Api::task_to_touch(const Call& call) {
     return std::nullopt;
   }
   if (!*record) {
-    call.refuse({ErrorCode::kNotFound, "there is no task " + call.parameters[0], {}, {},
+    call.refuse({ErrorCode::kNotFound,
+                 "there is no task " + call.parameters[0],
+                 {},
+                 {},
                  "it may not have begun yet: fairlead why NAME"});
     return std::nullopt;
   }
@@ -62,7 +84,9 @@ std::optional<store::Record> Api::task_to_touch(const Call& call) {
     call.refuse({ErrorCode::kForbidden,
                  "the task belongs to " + (*record)->owner + ", and " + call.caller.user +
                      " may not look into it",
-                 {}, {}, "ask " + (*record)->owner + " or an administrator"});
+                 {},
+                 {},
+                 "ask " + (*record)->owner + " or an administrator"});
     return std::nullopt;
   }
   return std::move(*record);
@@ -84,7 +108,9 @@ void Api::task_log(Call call) {
       request.since = parts_.clock->now() - *ago;
     } else {
       return call.refuse({ErrorCode::kInvalidArgument,
-                          "\"" + *since + "\" is neither a time nor a length of time", {}, "since",
+                          "\"" + *since + "\" is neither a time nor a length of time",
+                          {},
+                          "since",
                           "since=2026-01-31T08:00:00Z or since=10m"});
     }
   }
@@ -94,7 +120,9 @@ void Api::task_log(Call call) {
   const std::int64_t last = number_in(record->body, "attempt");
   if (attempt > last) {
     return call.refuse({ErrorCode::kNotFound,
-                        "the task has had " + std::to_string(last) + " attempts", {}, "attempt",
+                        "the task has had " + std::to_string(last) + " attempts",
+                        {},
+                        "attempt",
                         {}});
   }
   const std::int64_t wanted = attempt > 0 ? attempt : last;
@@ -119,9 +147,13 @@ void Api::exec_in_task(Call call) {
   const auto record = task_to_touch(call);
   if (!record) return;
   if (request.command.empty()) {
-    return call.refuse(
-        {ErrorCode::kInvalidArgument, "the command is empty", {}, "command", "command=ls&command=-l"});
+    return call.refuse({ErrorCode::kInvalidArgument,
+                        "the command is empty",
+                        {},
+                        "command",
+                        "command=ls&command=-l"});
   }
+  if (!may_upgrade(call)) return;
   const std::string attempt = record->id + "-" + std::to_string(number_in(record->body, "attempt"));
   if (const auto begun = parts_.streams->session(attempt, request, call.writer); !begun) {
     call.refuse(begun.error());
@@ -135,6 +167,7 @@ void Api::attach_to_task(Call call) {
   if (!record) return;
   engine::SessionRequest request;
   request.kind = engine::SessionKind::kAttach;
+  if (!may_upgrade(call)) return;
   const std::string attempt = record->id + "-" + std::to_string(number_in(record->body, "attempt"));
   if (const auto begun = parts_.streams->session(attempt, request, call.writer); !begun) {
     call.refuse(begun.error());
@@ -152,17 +185,12 @@ void Api::forward_to_task(Call call) {
   if (!record) return;
   const auto workload = parts_.store->get("workload", record->scope);
   if (!workload) return call.refuse(workload.error());
-  std::uint32_t uid = 0;
-  if (*workload) {
-    const auto document = Document::parse((*workload)->body, "workload.json");
-    const Value* value = document ? document->roots()[0].find("document") : nullptr;
-    value = value == nullptr ? nullptr : value->find("run");
-    value = value == nullptr ? nullptr : value->find("uid");
-    if (value != nullptr) {
-      uid = static_cast<std::uint32_t>(std::strtoul(value->text().c_str(), nullptr, 10));
-    }
+  const auto uid = *workload ? uid_in((*workload)->body) : std::nullopt;
+  if (!uid) {
+    return call.refuse({ErrorCode::kNotFound, "it is not known whose the task is", {}, {}, {}});
   }
-  const auto begun = parts_.streams->forward(uid, static_cast<std::uint16_t>(port), call.writer);
+  if (!may_upgrade(call)) return;
+  const auto begun = parts_.streams->forward(*uid, static_cast<std::uint16_t>(port), call.writer);
   if (!begun) call.refuse(begun.error());
 }
 
