@@ -19,7 +19,7 @@
 include(GoogleTest)
 
 # In the order of their arrows: each may use those before it (tools/tidy.py has the exact table).
-set(FAIRLEAD_ROOMS base net model sched sim cli)
+set(FAIRLEAD_ROOMS base net store model node engine sched sim control api cli)
 
 macro(_fairlead_parse)
   cmake_parse_arguments(

@@ -7,6 +7,9 @@ find_package(fmt REQUIRED)               # fmt::fmt
 find_package(nlohmann_json REQUIRED)     # nlohmann_json::nlohmann_json
 find_package(yaml-cpp REQUIRED)          # yaml-cpp::yaml-cpp
 find_package(CLI11 REQUIRED)             # CLI11::CLI11
+find_package(SQLite3 REQUIRED)           # SQLite::SQLite3
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)  # PkgConfig::sodium
 find_package(CURL REQUIRED)              # CURL::libcurl
 find_package(OpenSSL REQUIRED)           # OpenSSL::SSL
 find_package(GTest REQUIRED)             # GTest::gtest_main

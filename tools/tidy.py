@@ -18,9 +18,14 @@ ARROWS = {
     "base": set(),
     "net": {"base"},
     "model": {"base"},
+    "store": {"base"},
+    "node": {"base", "model"},
     "sched": {"base", "model"},
     "sim": {"base", "model", "sched"},
-    "cli": {"base", "net", "model", "sched", "sim"},
+    "engine": {"base", "model", "node"},
+    "control": {"base", "model", "store", "sched", "node", "engine"},
+    "api": {"base", "model", "store", "sched", "node", "engine", "net", "control"},
+    "cli": {"base", "model", "store", "sched", "sim", "net", "node", "engine", "control", "api"},
 }
 
 # Third-party headers by the beginning of their path, and the files (a regular expression over the
@@ -38,10 +43,13 @@ HEADERS = {
     "rapidcheck.h": TEST_FILES,
     "rapidcheck/": TEST_FILES,
     "benchmark/": r"^bench/|_bench\.cc$",
-    "openssl/": r"^src/net/.*_testing\.cc$",
+    "sqlite3.h": r"^src/store/sqlite\.cc$",
+    "sodium.h": r"^src/control/secrets\.cc$",
     "sys/": r"^src/(?!model/|sched/)|^(tests|bench|fuzz)/",
-    "arpa/": r"^src/net/",
-    "netinet/": r"^src/net/",
+    "linux/": r"^src/(node|engine)/.*\.cc$",
+    "openssl/": r"^src/net/.*_testing\.cc$",
+    "arpa/": r"^src/(net|api)/",
+    "netinet/": r"^src/(net|api)/",
 }
 OWNED = ("nlohmann/", "yaml-cpp/", "CLI/", "curl/", "boost/asio", "boost/beast", "boost/system")
 # Folders whose headers include heavy ones, and are seen only within their room.

@@ -28,6 +28,8 @@ std::string_view error_code_name(ErrorCode code) {
       return "forbidden";
     case ErrorCode::kStale:
       return "stale";
+    case ErrorCode::kUnguarded:
+      return "unguarded";
     case ErrorCode::kUnavailable:
       return "unavailable";
     case ErrorCode::kTooLarge:
@@ -44,6 +46,7 @@ int exit_code(ErrorCode code) {
     case ErrorCode::kOutOfRange:
     case ErrorCode::kAlreadyExists:
     case ErrorCode::kTooLarge:
+    case ErrorCode::kUnguarded:
       return 2;
     case ErrorCode::kNotFound:
       return 3;
@@ -61,6 +64,39 @@ int exit_code(ErrorCode code) {
       return 1;
     case ErrorCode::kTimeout:
       return 124;
+  }
+  check_failed("code", __FILE__, __LINE__, "the set of error codes is closed");
+}
+
+int http_status(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+    case ErrorCode::kOutOfRange:
+      return 400;
+    case ErrorCode::kUnauthenticated:
+      return 401;
+    case ErrorCode::kForbidden:
+      return 403;
+    case ErrorCode::kNotFound:
+      return 404;
+    case ErrorCode::kAlreadyExists:
+    case ErrorCode::kConflict:
+      return 409;
+    case ErrorCode::kStale:
+      return 412;
+    case ErrorCode::kTooLarge:
+      return 413;
+    case ErrorCode::kImpossible:
+      return 422;
+    case ErrorCode::kUnguarded:
+      return 428;
+    case ErrorCode::kIo:
+    case ErrorCode::kFailed:
+      return 500;
+    case ErrorCode::kUnavailable:
+      return 503;
+    case ErrorCode::kTimeout:
+      return 504;
   }
   check_failed("code", __FILE__, __LINE__, "the set of error codes is closed");
 }

@@ -26,6 +26,7 @@ enum class ErrorCode : std::uint8_t {
   kUnauthenticated,  // nobody knows who asks: no token, or one that is no longer good
   kForbidden,        // it is known who asks, and that they may not
   kStale,            // it has changed since it was read
+  kUnguarded,        // a change that does not say which state it is meant for
   kUnavailable,      // nobody answers, or not now; the same again may do later
   kTooLarge,         // more bytes than are taken
   kTimeout,          // a time that was set is over
@@ -36,6 +37,9 @@ std::string_view error_code_name(ErrorCode code);
 
 // 0 is success; see docs/cli.md for the table.
 int exit_code(ErrorCode code);
+
+// The status of an answer over HTTP; see docs/api.md for the table.
+int http_status(ErrorCode code);
 
 struct Error {
   ErrorCode code = ErrorCode::kInvalidArgument;

@@ -35,6 +35,7 @@ constexpr const char* kProgram = "This program";
 // In the order in which --help lists them.
 const std::vector<Commands>& all_commands() {
   static const std::vector<Commands> kAll = {
+      {kProgram, {"up", "down"}, &add_server_commands},
       {kWorkloads, {"run", "submit", "submit-dist", "apply"}, &add_submit_commands},
       {kWorkloads, {"list", "events"}, &add_list_commands},
       {kWorkloads, {"describe"}, &add_describe_command},

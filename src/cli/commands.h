@@ -12,6 +12,7 @@ void add_scenario_command(CLI::App& app, CliContext& context);
 void add_share_command(CLI::App& app, CliContext& context);
 void add_schema_command(CLI::App& app, CliContext& context);
 void add_simulate_command(CLI::App& app, CliContext& context);
+void add_server_commands(CLI::App& app, CliContext& context);
 void add_validate_command(CLI::App& app, CliContext& context);
 void add_whatif_command(CLI::App& app, CliContext& context);
 

@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include "cli/app.h"
+#include "engine/local/launcher.h"
 
 int main(int argc, char** argv) {
+  // The engine runs this program again to start tasks from.
+  if (const auto status = fairlead::engine::launcher_main(argc, argv)) return *status;
   std::ios::sync_with_stdio(false);
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   const char* no_color = std::getenv("NO_COLOR");

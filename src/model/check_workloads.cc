@@ -177,29 +177,35 @@ void check_workload_shape(const WorkloadEntry& entry, const Value& place, Findin
                    "raise maxRuntime or lower expectedRuntime");
   }
   std::set<std::pair<std::string, std::int32_t>> tasks;
+  const auto check_task = [&](const Value& list, std::size_t i, const std::string& role_name,
+                              std::int32_t index, std::string_view twice) {
+    const Value& at = i < list.items().size() ? list.items()[i] : list;
+    const auto role = std::find_if(spec.roles.begin(), spec.roles.end(),
+                                   [&](const RoleSpec& r) { return r.name == role_name; });
+    if (role == spec.roles.end()) {
+      report_unknown(field_of(at, {"role"}), findings, "role", role_name,
+                     std::vector<std::string>(roles.begin(), roles.end()));
+      return;
+    }
+    const std::string what = "task " + std::to_string(index) + " of role \"" + role_name + "\"";
+    const std::int32_t tasks_of_role = spec.completions > 0 ? spec.completions : role->count;
+    if (index >= tasks_of_role) {
+      findings.error(field_of(at, {"index"}), ErrorCode::kOutOfRange,
+                     what + ", which has " + std::to_string(tasks_of_role) + " tasks, from 0");
+    }
+    if (!tasks.emplace(role_name, index).second) {
+      findings.error(field_of(at, {"index"}), ErrorCode::kAlreadyExists, what + std::string(twice),
+                     "give each task its own index");
+    }
+  };
   const Value& running = field_of(place, {"running"});
   for (std::size_t i = 0; i < entry.running.size(); ++i) {
-    const RunningTask& task = entry.running[i];
-    const Value& at = i < running.items().size() ? running.items()[i] : running;
-    const auto role = std::find_if(spec.roles.begin(), spec.roles.end(),
-                                   [&](const RoleSpec& r) { return r.name == task.role; });
-    if (role == spec.roles.end()) {
-      report_unknown(field_of(at, {"role"}), findings, "role", task.role,
-                     std::vector<std::string>(roles.begin(), roles.end()));
-      continue;
-    }
-    const std::int32_t tasks_of_role = spec.completions > 0 ? spec.completions : role->count;
-    if (task.index >= tasks_of_role) {
-      findings.error(field_of(at, {"index"}), ErrorCode::kOutOfRange,
-                     "task " + std::to_string(task.index) + " of role \"" + task.role +
-                         "\", which has " + std::to_string(tasks_of_role) + " tasks, from 0");
-    }
-    if (!tasks.emplace(task.role, task.index).second) {
-      findings.error(
-          field_of(at, {"index"}), ErrorCode::kAlreadyExists,
-          "task " + std::to_string(task.index) + " of role \"" + task.role + "\" runs twice",
-          "give each running task its own index");
-    }
+    check_task(running, i, entry.running[i].role, entry.running[i].index, " runs twice");
+  }
+  const Value& succeeded = field_of(place, {"succeeded"});
+  for (std::size_t i = 0; i < entry.succeeded.size(); ++i) {
+    check_task(succeeded, i, entry.succeeded[i].role, entry.succeeded[i].index,
+               " has succeeded, and is named twice");
   }
 }
 

@@ -23,14 +23,24 @@ struct RunningTask {
   std::int32_t index = 0;
   std::string node;
   std::vector<std::string> devices;
+  std::optional<Instant> started = {};  // if not when the workload started
   friend bool operator==(const RunningTask&, const RunningTask&) = default;
+};
+
+// A task that is done and does not start again.
+struct SucceededTask {
+  std::string role;
+  std::int32_t index = 0;
+  friend bool operator==(const SucceededTask&, const SucceededTask&) = default;
 };
 
 struct WorkloadEntry {
   WorkloadSpec spec;
   Instant submitted;
   std::optional<Instant> started;
-  std::vector<RunningTask> running;  // empty: pending
+  std::vector<RunningTask> running = {};  // empty: pending
+  std::vector<SucceededTask> succeeded = {};
+  std::int32_t failures = 0;  // of its tasks so far (8.2)
   friend bool operator==(const WorkloadEntry&, const WorkloadEntry&) = default;
 };
 

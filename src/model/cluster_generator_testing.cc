@@ -298,7 +298,12 @@ class Generator {
       });
       if (in_pool != c.nodes.end())
         entry.running.push_back({w.roles.front().name, 0, in_pool->name, {}});
+      if (!entry.running.empty() && chance(2))
+        entry.running.front().started = entry.submitted + seconds(rng_.between(0, 1000));
     }
+    const std::int32_t tasks = w.completions > 0 ? w.completions : w.roles.front().count;
+    if (tasks > 1 && chance(3)) entry.succeeded.push_back({w.roles.front().name, tasks - 1});
+    if (chance(4)) entry.failures = static_cast<std::int32_t>(rng_.between(1, 9));
     return entry;
   }
 

@@ -39,6 +39,8 @@ void add_milli_map(const std::map<std::string, std::int64_t>& map, std::string k
   for (const auto& [name, milli] : map) added.add(name, Tree::number(decimal_text(milli, 3)));
 }
 
+}  // namespace
+
 Tree pool_tree(const PoolSpec& pool) {
   const PoolSpec usual;
   Tree out = Tree::map();
@@ -73,6 +75,8 @@ Tree pool_tree(const PoolSpec& pool) {
   if (!pool.consolidate) out.add("consolidate", Tree::boolean(false));
   return out;
 }
+
+namespace {
 
 Tree device_tree(const DeviceSpec& device) {
   Tree out = Tree::map();
@@ -177,6 +181,8 @@ void add_budget(const Budget& budget, Tree& out) {
   if (budget.cost_milli) map.add("cost", Tree::number(decimal_text(*budget.cost_milli, 3)));
 }
 
+}  // namespace
+
 Tree queue_tree(const QueueSpec& queue) {
   Tree out = Tree::map();
   out.add("name", Tree::string(queue.name));
@@ -207,6 +213,8 @@ Tree queue_tree(const QueueSpec& queue) {
   }
   return out;
 }
+
+namespace {
 
 template <class Items, class Print>
 void add_list(const Items& items, std::string key, Print print, Tree& out) {

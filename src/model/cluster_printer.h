@@ -18,6 +18,10 @@ void add_cluster_fields(const ClusterSpec& cluster, Tree& map);
 // One workload, without apiVersion and kind.
 Tree workload_tree(const WorkloadEntry& entry);
 
+// One queue, with `parent` if it has one; one pool.
+Tree queue_tree(const QueueSpec& queue);
+Tree pool_tree(const PoolSpec& pool);
+
 // What `gpu:` says: 2, 0.5, {memory: 4Gi}, …
 Tree gpu_tree(const GpuRequest& request);
 

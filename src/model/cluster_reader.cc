@@ -86,6 +86,8 @@ void read_strategy(ObjectReader& in, PoolSpec& pool) {
   pool.cpu_strategy = each.choice<Strategy>("cpu", words::kStrategies).value_or(Strategy::kBinpack);
 }
 
+}  // namespace
+
 void read_pool(const Value& value, ClusterDraft& draft, Findings& findings) {
   PoolSpec pool;
   ObjectReader in(value, findings);
@@ -127,6 +129,8 @@ void read_pool(const Value& value, ClusterDraft& draft, Findings& findings) {
   draft.cluster.pools.push_back(std::move(pool));
   draft.places.pools.push_back(&value);
 }
+
+namespace {
 
 void check_api_version(ObjectReader& in) {
   const auto version = in.string("apiVersion");

@@ -24,6 +24,7 @@ struct ClusterLimits {
   std::size_t nodes = 200'000;
   std::size_t devices = 2'000'000;
   std::int32_t tasks_per_role = 1'000'000;
+  bool project_stated = true;  // a workload names its queue; else it may leave that open
 };
 
 // Where each part of the ClusterSpec was stated, by the same positions. Several nodes of a group
@@ -68,6 +69,13 @@ void read_cluster_fields(ObjectReader& in, ClusterDraft& draft);
 // One workload: the fields of a `kind: Workload` document, without apiVersion and kind.
 WorkloadEntry read_workload(const Value& value, Findings& findings,
                             const ClusterLimits& limits = {});
+
+// One queue (with those nested in it, below `parent` if that is not empty), one pool: appended to
+// the draft. A queue's fields `description` and `members`, which say nothing to the scheduler, are
+// checked and left to the caller.
+void read_queue(const Value& value, const std::string& parent, ClusterDraft& draft,
+                Findings& findings);
+void read_pool(const Value& value, ClusterDraft& draft, Findings& findings);
 
 // Names that must exist or be unique, the queue tree, sums, capacities, running tasks. Adds to the
 // draft the known device classes that nodes use without stating them.

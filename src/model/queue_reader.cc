@@ -126,6 +126,8 @@ void read_queue(const Value& value, const std::string& parent, ClusterDraft& dra
     }
   }
   queue.default_expected_runtime = in.duration("defaultExpectedRuntime");
+  static_cast<void>(in.string("description"));
+  static_cast<void>(in.names("members"));
   const std::string name = queue.name;
   draft.cluster.queues.push_back(std::move(queue));
   draft.places.queues.push_back(&value);

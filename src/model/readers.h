@@ -14,10 +14,6 @@ namespace fairlead {
 // node_reader.cc: one entry of `nodes`, which may stand for many.
 void read_nodes(const Value& value, ClusterDraft& draft, Findings& findings);
 
-// queue_reader.cc: one queue with its children.
-void read_queue(const Value& value, const std::string& parent, ClusterDraft& draft,
-                Findings& findings);
-
 // window_text.cc: "Mon-Fri 08:00-18:00" and back.
 Result<std::vector<TimeWindow>> parse_windows(std::string_view text);
 std::string window_text(const TimeWindow& window);

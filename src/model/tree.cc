@@ -152,6 +152,27 @@ class TreePrinter {
 
   // --- JSON ---
 
+  static void json_line(const Tree& tree, std::string& out) {
+    if (tree.kind_ == Tree::Kind::kLiteral) {
+      out += tree.text_;
+      return;
+    }
+    if (tree.kind_ == Tree::Kind::kString) {
+      out += json_string(tree.text_);
+      return;
+    }
+    const bool map = tree.kind_ == Tree::Kind::kMap;
+    out += map ? '{' : '[';
+    bool first = true;
+    for (const Tree& item : tree.items_) {
+      if (!first) out += ',';
+      first = false;
+      if (map) out += json_string(item.key_) + ':';
+      json_line(item, out);
+    }
+    out += map ? '}' : ']';
+  }
+
   static void json(const Tree& tree, std::size_t indent, std::string& out) {
     if (tree.kind_ == Tree::Kind::kLiteral) {
       out += tree.text_;
@@ -183,6 +204,12 @@ std::string to_yaml(const Tree& tree) {
   if (TreePrinter::is_scalar(tree)) return TreePrinter::scalar(tree) + "\n";
   if (tree.empty()) return tree.kind_ == Tree::Kind::kMap ? "{}\n" : "[]\n";
   TreePrinter::block(tree, 0, out, false);
+  return out;
+}
+
+std::string to_json_line(const Tree& tree) {
+  std::string out;
+  TreePrinter::json_line(tree, out);
   return out;
 }
 

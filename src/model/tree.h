@@ -20,6 +20,8 @@ class Tree {
   static Tree number(std::string text) { return Tree(Kind::kLiteral, std::move(text)); }
   static Tree number(std::int64_t value) { return number(std::to_string(value)); }
   static Tree boolean(bool value) { return Tree(Kind::kLiteral, value ? "true" : "false"); }
+  // What is JSON already, kept as it is. For JSON output only.
+  static Tree json(std::string text) { return Tree(Kind::kLiteral, std::move(text)); }
   static Tree null() { return Tree(Kind::kLiteral, "null"); }
   static Tree strings(const std::vector<std::string>& items);
 
@@ -36,6 +38,7 @@ class Tree {
 
   friend std::string to_yaml(const Tree& tree);
   friend std::string to_json(const Tree& tree);
+  friend std::string to_json_line(const Tree& tree);
   friend class TreePrinter;
 
   Kind kind_;
@@ -48,5 +51,7 @@ class Tree {
 std::string to_yaml(const Tree& tree);
 // Two blanks per level. Ends with a newline.
 std::string to_json(const Tree& tree);
+// Without blanks and newlines.
+std::string to_json_line(const Tree& tree);
 
 }  // namespace fairlead

@@ -188,9 +188,20 @@ Tree workload_tree(const WorkloadEntry& entry) {
       map.add("index", Tree::number(task.index));
       map.add("node", Tree::string(task.node));
       if (!task.devices.empty()) map.add("devices", Tree::strings(task.devices));
+      if (task.started) map.add("started", instant_tree(*task.started));
       running.push(std::move(map));
     }
   }
+  if (!entry.succeeded.empty()) {
+    Tree& succeeded = out.add("succeeded", Tree::list());
+    for (const SucceededTask& task : entry.succeeded) {
+      Tree map = Tree::map();
+      map.add("role", Tree::string(task.role));
+      map.add("index", Tree::number(task.index));
+      succeeded.push(std::move(map));
+    }
+  }
+  if (entry.failures != 0) out.add("failures", Tree::number(entry.failures));
   return out;
 }
 

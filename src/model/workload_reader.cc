@@ -1,5 +1,6 @@
 // One workload of a document: roles, or the fields of its only role at its own level.
 #include "model/readers.h"
+#include "model/submission.h"
 #include "model/words.h"
 
 namespace fairlead {
@@ -131,7 +132,18 @@ void read_running(const Value& value, const WorkloadSpec& spec, std::vector<Runn
   task.index = in.int32("index").value_or(0);
   task.node = in.name("node", kRequired).value_or("");
   task.devices = in.names("devices");
+  task.started = in.instant("started");
   if (in.ok()) running.push_back(std::move(task));
+}
+
+void read_succeeded(const Value& value, const WorkloadSpec& spec,
+                    std::vector<SucceededTask>& succeeded, Findings& findings) {
+  ObjectReader in(value, findings);
+  SucceededTask task;
+  const auto role = in.name("role", spec.roles.size() == 1 ? kOptional : kRequired);
+  task.role = role.value_or(spec.roles.empty() ? "" : spec.roles.front().name);
+  task.index = in.int32("index").value_or(0);
+  if (in.ok()) succeeded.push_back(std::move(task));
 }
 
 }  // namespace
@@ -149,7 +161,7 @@ WorkloadEntry read_workload(const Value& value, Findings& findings, const Cluste
                    "remove one of them");
   }
   spec.queue = in.has("project") ? in.name("project").value_or("")
-                                 : in.name("queue", kRequired).value_or("");
+                                 : in.name("queue", limits.project_stated ? kRequired : kOptional).value_or("");
   spec.kind =
       in.choice<WorkloadKind>("type", words::kWorkloadKinds).value_or(WorkloadKind::kTraining);
   spec.priority = read_priority(in).value_or(default_priority(spec.kind));
@@ -182,6 +194,10 @@ WorkloadEntry read_workload(const Value& value, Findings& findings, const Cluste
   entry.submitted = in.instant("submitted").value_or(Instant{});
   entry.started = in.instant("started");
   in.each("running", [&](const Value& item) { read_running(item, spec, entry.running, findings); });
+  in.each("succeeded",
+          [&](const Value& item) { read_succeeded(item, spec, entry.succeeded, findings); });
+  entry.failures = in.int32("failures").value_or(0);
+  check_run_fields(in, spec);
   return entry;
 }
 

@@ -55,6 +55,9 @@ std::optional<PoolView> Scheduler::pool(const std::string& name) const {
 std::vector<KeptView> Scheduler::kept_by_people() const {
   return core_->kept_by_people();
 }
+std::vector<std::string> Scheduler::waiting() const {
+  return core_->waiting();
+}
 std::vector<NodeDemandView> Scheduler::node_demand() const {
   return core_->node_demand();
 }

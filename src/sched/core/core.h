@@ -130,6 +130,7 @@ class Core {
   std::optional<NodeView> node_view(const std::string& name) const;
   std::optional<PoolView> pool_view(const std::string& name) const;
   std::vector<KeptView> kept_by_people() const;
+  std::vector<std::string> waiting();
   std::vector<NodeDemandView> node_demand();  // node_demand.cc
   std::vector<std::string> workload_names() const;
   std::vector<std::string> queue_names() const;
@@ -206,6 +207,7 @@ class Core {
   void settle_minimum(WorkloadId id);
   void after_change(WorkloadId id);
   void finish(WorkloadId id, bool succeeded);
+  void back_off(WorkloadId id, Instant until);
   void remove_workload(WorkloadId id);
   TaskSlot& task_slot(WorkloadRecord& w, std::int32_t role, std::int32_t index);
   static const TaskSlot& task_slot(const WorkloadRecord& w, const TaskRef& task);
@@ -326,6 +328,7 @@ class Core {
   };
   Planned reserve(PoolCore& pool, BucketId bucket);
   void forecast(PoolCore& pool);
+  void forecast_all();
 
   // kept_nodes.cc
   void forget_reserved(NodeId node);
@@ -395,6 +398,7 @@ class Core {
     bool declared = false;
   };
   std::vector<StartRange> starts_;  // by workload, if they are known
+  std::vector<WorkloadId> line_;    // what waits with its gates open, as it would be served
   bool starts_known_ = false;       // nothing happened since
   std::int64_t placements_ = 0;
   std::int64_t attempts_ = 0;

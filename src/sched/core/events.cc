@@ -20,6 +20,30 @@ Error bad(const WorkloadSpec& spec, std::string field, std::string message, std:
   return error;
 }
 
+// Of an adopted workload. `taken`: the tasks that run; those that succeeded are added.
+Result<void> check_succeeded(const WorkloadEntry& entry, const Shape& shape,
+                             std::set<std::pair<std::int32_t, std::int32_t>> taken) {
+  const auto refused = [&](ErrorCode code, const std::string& message) {
+    return fail(code, "workload '" + entry.spec.name + "': " + message);
+  };
+  if (entry.failures < 0) return refused(ErrorCode::kOutOfRange, "failures is below 0");
+  for (const SucceededTask& task : entry.succeeded) {
+    const std::string what = "succeeded task " + task.role + "-" + std::to_string(task.index);
+    const std::int32_t role = shape.role_named(task.role);
+    if (role < 0) return refused(ErrorCode::kNotFound, what + ": there is no such role");
+    const std::int32_t most = shape.independent ? entry.spec.completions
+                                                : shape.roles[static_cast<std::size_t>(role)].count;
+    if (task.index < 0 || task.index >= most) {
+      return refused(ErrorCode::kOutOfRange,
+                     what + ": task numbers go from 0 to " + std::to_string(most - 1));
+    }
+    if (!taken.insert({role, task.index}).second) {
+      return refused(ErrorCode::kAlreadyExists, what + ": runs too, or is named twice");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Core::Core(SchedulerOptions options)
@@ -426,9 +450,16 @@ Result<void> Core::on(const WorkloadAdopted& e) {
     room.take(*placement, task.host_claim(), task.extended);
     placements.push_back(std::move(*placement));
   }
+  FAIRLEAD_TRY(check_succeeded(entry, shape, seen));
   const WorkloadId id = add_workload(entry.spec, hold.id());
   WorkloadRecord& w = workloads_.get(id);
   w.submitted = entry.submitted;
+  w.failures = entry.failures;
+  for (const SucceededTask& task : entry.succeeded) {
+    const std::int32_t role = shape.role_named(task.role);
+    task_slot(w, role, task.index).state = TaskState::kSucceeded;
+    ++w.roles[static_cast<std::size_t>(role)].succeeded;
+  }
   if (pool_id.valid()) ensure_ordered(*pools_[pool_id.index()]);
   for (TaskPlacement& placement : placements) {
     const TaskClass& task = classes_.get(shape.classes[static_cast<std::size_t>(placement.role)]);
@@ -440,11 +471,12 @@ Result<void> Core::on(const WorkloadAdopted& e) {
     pools_[pool_id.index()]->state().take(placement.node, placement, task);
     start_task(id, pool_id, std::move(placement), non_preemptible);
   }
-  if (entry.started) {
-    for (RoleProgress& progress : w.roles) {
-      for (TaskSlot& slot : progress.tasks) slot.started = *entry.started;
-    }
-    for (const auto& [role, index] : seen) expect_end(id, role, index);
+  for (const RunningTask& task : entry.running) {
+    const std::int32_t role = shape.role_named(task.role);
+    const auto started = task.started ? task.started : entry.started;
+    if (!started) continue;
+    task_slot(w, role, task.index).started = *started;
+    expect_end(id, role, task.index);
   }
   observe(shape);
   refresh_wants(id);

@@ -90,6 +90,7 @@ void Core::forecast(PoolCore& pool) {
       }
     }
   }
+  line_.insert(line_.end(), line.begin(), line.end());
   const std::vector<Forecast::Range> ranges = forecast.play();
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i].index() >= starts_.size()) starts_.resize(line[i].index() + 1);
@@ -104,15 +105,41 @@ void Core::forecast(PoolCore& pool) {
   }
 }
 
+void Core::forecast_all() {
+  if (starts_known_) return;
+  starts_known_ = true;
+  starts_.clear();
+  line_.clear();
+  for (auto& pool : pools_) {
+    if (!pending_.requirements_in(pool->state().id).empty()) forecast(*pool);
+  }
+}
+
+std::vector<std::string> Core::waiting() {
+  forecast_all();
+  std::vector<bool> named(workloads_.slots());
+  std::vector<std::string> names;
+  const auto name = [&](WorkloadId id) {
+    if (named[id.index()]) return;  // in several pools, or each of its roles grows
+    named[id.index()] = true;
+    names.push_back(workloads_.get(id).name);
+  };
+  for (const WorkloadId id : line_) name(id);
+  std::vector<WorkloadId> rest;
+  for (std::size_t i = 0; i < workloads_.slots(); ++i) {
+    const WorkloadRecord& w = workloads_.get(WorkloadId(i));
+    if (w.alive && w.running == 0 && !named[i]) rest.emplace_back(i);
+  }
+  std::sort(rest.begin(), rest.end(), [&](WorkloadId a, WorkloadId b) {
+    return workloads_.get(a).sequence < workloads_.get(b).sequence;
+  });
+  for (const WorkloadId id : rest) name(id);
+  return names;
+}
+
 // What is promised is what it starts at the latest.
 ExpectedStart Core::expected_start(WorkloadId id) {
-  if (!starts_known_) {
-    starts_known_ = true;
-    starts_.clear();
-    for (auto& pool : pools_) {
-      if (!pending_.requirements_in(pool->state().id).empty()) forecast(*pool);
-    }
-  }
+  forecast_all();
   ExpectedStart start;
   if (id.index() < starts_.size()) {
     start.earliest = starts_[id.index()].earliest;

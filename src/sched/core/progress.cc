@@ -11,13 +11,6 @@ std::string task_text(const std::string& workload, const std::string& role, std:
   return "task " + workload + "/" + role + "-" + std::to_string(index);
 }
 
-std::int32_t role_named(const Shape& shape, const std::string& name) {
-  for (std::size_t r = 0; r < shape.roles.size(); ++r) {
-    if (shape.roles[r].name == name) return static_cast<std::int32_t>(r);
-  }
-  return -1;
-}
-
 }  // namespace
 
 TaskSlot& Core::task_slot(WorkloadRecord& w, std::int32_t role, std::int32_t index) {
@@ -253,7 +246,7 @@ Result<void> Core::on(const TaskEnded& e) {
   const WorkloadId id = workloads_.find(e.workload);
   if (!id.valid()) return fail(ErrorCode::kNotFound, "no workload is named '" + e.workload + "'");
   WorkloadRecord& w = workloads_.get(id);
-  const std::int32_t role = role_named(shapes_.get(w.shape), e.role);
+  const std::int32_t role = shapes_.get(w.shape).role_named(e.role);
   if (role < 0) {
     return fail(ErrorCode::kNotFound, "workload '" + e.workload + "' has no role '" + e.role + "'");
   }
@@ -268,7 +261,10 @@ Result<void> Core::on(const TaskEnded& e) {
   withdraw_wants(id);
   stop_task(id, role, e.index,
             e.outcome == TaskOutcome::kSucceeded ? TaskState::kSucceeded : TaskState::kPending);
-  if (e.outcome == TaskOutcome::kFailed) ++w.failures;
+  if (e.outcome == TaskOutcome::kFailed) {
+    ++w.failures;
+    if (e.retry_at) back_off(id, *e.retry_at);
+  }
   after_change(id);
   return {};
 }
@@ -277,7 +273,7 @@ Result<void> Core::on(const CheckpointSaved& e) {
   const WorkloadId id = workloads_.find(e.workload);
   if (!id.valid()) return fail(ErrorCode::kNotFound, "no workload is named '" + e.workload + "'");
   WorkloadRecord& w = workloads_.get(id);
-  const std::int32_t role = e.role.empty() ? -1 : role_named(shapes_.get(w.shape), e.role);
+  const std::int32_t role = e.role.empty() ? -1 : shapes_.get(w.shape).role_named(e.role);
   if (role < 0 && !e.role.empty()) {
     return fail(ErrorCode::kNotFound, "workload '" + e.workload + "' has no role '" + e.role + "'");
   }
@@ -308,13 +304,18 @@ Result<void> Core::on(const WorkloadRequeued& e) {
   return {};
 }
 
+// Requires: wants are withdrawn.
+void Core::back_off(WorkloadId id, Instant until) {
+  workloads_.get(id).retry_at = until;
+  if (until > now_) backing_off_.push({until, id});
+}
+
 Result<void> Core::on(const StartRefused& e) {
   const WorkloadId id = workloads_.find(e.workload);
   if (!id.valid()) return fail(ErrorCode::kNotFound, "no workload is named '" + e.workload + "'");
   withdraw_wants(id);
   stop_all(id);
-  workloads_.get(id).retry_at = e.retry_at;
-  if (e.retry_at > now_) backing_off_.push({e.retry_at, id});
+  back_off(id, e.retry_at);
   after_change(id);
   return {};
 }

@@ -4,6 +4,13 @@
 
 namespace fairlead::sched {
 
+std::int32_t Shape::role_named(const std::string& name) const {
+  for (std::size_t r = 0; r < roles.size(); ++r) {
+    if (roles[r].name == name) return static_cast<std::int32_t>(r);
+  }
+  return -1;
+}
+
 ShapeId Shapes::acquire(const WorkloadSpec& spec) {
   Key key{spec.roles, spec.pools, spec.topology, spec.preemptibility, spec.independent_tasks()};
   const ShapeId next = free_.empty() ? ShapeId(slots_.size()) : free_.back();

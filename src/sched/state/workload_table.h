@@ -34,6 +34,9 @@ struct Shape {
   TopologyGoal topology;
   Preemptibility preemptibility = Preemptibility::kPreemptible;
   bool independent = false;
+
+  // Its position; −1 if there is none.
+  std::int32_t role_named(const std::string& name) const;
 };
 
 enum class TaskState : std::uint8_t { kPending, kRunning, kSucceeded };

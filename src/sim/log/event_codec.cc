@@ -103,7 +103,8 @@ struct Fields<sched::TaskEnded> {
   static constexpr const char* name = "task-ended";
   using T = sched::TaskEnded;
   static constexpr auto list = std::tuple{Field{"workload", &T::workload}, Field{"role", &T::role},
-                                          Field{"index", &T::index}, Field{"outcome", &T::outcome}};
+                                          Field{"index", &T::index}, Field{"outcome", &T::outcome},
+                                          Field{"retryAt", &T::retry_at}};
 };
 template <>
 struct Fields<sched::CheckpointSaved> {

@@ -234,14 +234,22 @@ template <>
 struct Fields<RunningTask> {
   static constexpr auto list =
       std::tuple{Field{"role", &RunningTask::role}, Field{"index", &RunningTask::index},
-                 Field{"node", &RunningTask::node}, Field{"devices", &RunningTask::devices}};
+                 Field{"node", &RunningTask::node}, Field{"devices", &RunningTask::devices},
+                 Field{"started", &RunningTask::started}};
+};
+
+template <>
+struct Fields<SucceededTask> {
+  static constexpr auto list =
+      std::tuple{Field{"role", &SucceededTask::role}, Field{"index", &SucceededTask::index}};
 };
 
 template <>
 struct Fields<WorkloadEntry> {
   static constexpr auto list = std::tuple{
-      Field{"spec", &WorkloadEntry::spec}, Field{"submitted", &WorkloadEntry::submitted},
-      Field{"started", &WorkloadEntry::started}, Field{"running", &WorkloadEntry::running}};
+      Field{"spec", &WorkloadEntry::spec},           Field{"submitted", &WorkloadEntry::submitted},
+      Field{"started", &WorkloadEntry::started},     Field{"running", &WorkloadEntry::running},
+      Field{"succeeded", &WorkloadEntry::succeeded}, Field{"failures", &WorkloadEntry::failures}};
 };
 
 template <>

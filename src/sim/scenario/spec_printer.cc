@@ -1,6 +1,7 @@
 #include "sim/scenario/spec_printer.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -126,24 +127,27 @@ const char* preemptibility_text(Preemptibility p) {
   return "";
 }
 
-// Where the tasks of a role run: "on n1:0+1 - n2".
-std::string places_text(const WorkloadEntry& entry, const RoleSpec& role) {
+// Where the tasks of a role run: "on n1:0+1 - n2 done n3@-2h".
+std::string places_text(const WorkloadEntry& entry, const RoleSpec& role, Instant start) {
+  std::map<std::int32_t, std::string> places;
+  for (const RunningTask& task : entry.running) {
+    if (task.role != role.name) continue;
+    std::string place = task.node;
+    for (std::size_t i = 0; i < task.devices.size(); ++i) {
+      place += (i == 0 ? ":" : "+") + task.devices[i];
+    }
+    if (task.started) place += "@" + instant_text(*task.started, start);
+    places.emplace(task.index, word_text(place));
+  }
+  for (const SucceededTask& task : entry.succeeded) {
+    if (task.role == role.name) places.emplace(task.index, "done");
+  }
   std::string text;
   std::int32_t next = 0;
-  std::vector<const RunningTask*> tasks;
-  for (const RunningTask& task : entry.running) {
-    if (task.role == role.name) tasks.push_back(&task);
-  }
-  std::sort(tasks.begin(), tasks.end(),
-            [](const RunningTask* a, const RunningTask* b) { return a->index < b->index; });
-  for (const RunningTask* task : tasks) {
-    for (; next < task->index; ++next) text += " -";
+  for (const auto& [index, place] : places) {
+    for (; next < index; ++next) text += " -";
     ++next;
-    std::string place = task->node;
-    for (std::size_t i = 0; i < task->devices.size(); ++i) {
-      place += (i == 0 ? ":" : "+") + task->devices[i];
-    }
-    text += " " + word_text(place);
+    text += " " + place;
   }
   return text.empty() ? text : " on" + text;
 }
@@ -177,6 +181,7 @@ std::string whole_text(const WorkloadSpec& spec, const WorkloadEntry* entry, Ins
   if (entry != nullptr) {
     text += setting("submitted", instant_text(entry->submitted, start));
     if (entry->started) text += setting("started", instant_text(*entry->started, start));
+    if (entry->failures != 0) text += fmt::format(" failures={}", entry->failures);
   }
   text += goal_text(spec.topology, "");
   const bool inline_role = spec.roles.size() == 1 && spec.roles.front().name == "worker" &&
@@ -184,7 +189,7 @@ std::string whole_text(const WorkloadSpec& spec, const WorkloadEntry* entry, Ins
   for (const RoleSpec& role : spec.roles) {
     if (!inline_role) text += "\n  role " + word_text(role.name);
     text += role_text(role, spec.completions == 0);
-    if (entry != nullptr) text += places_text(*entry, role);
+    if (entry != nullptr) text += places_text(*entry, role, start);
   }
   return text;
 }

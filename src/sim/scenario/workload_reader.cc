@@ -29,9 +29,11 @@ const std::vector<std::string> kWorkloadSettings = {
     "queue",       "kind",        "priority",      "pools",
     "completions", "parallelism", "backoff-limit", "expected-runtime",
     "max-runtime", "grace",       "stale-grace",   "order",
-    "user",        "template",    "submitted",     "started"};
+    "user",        "template",    "submitted",     "started",
+    "failures"};
 
-// One task that already runs: "n1", "n1:0+1", or "-" for one that waits.
+// One task that already runs: "n1", "n1:0+1", "n1@-2h" with when it started; "-" for one that
+// waits, "done" for one that has succeeded.
 struct PlaceOf {
   std::string role;
   Word word;
@@ -45,6 +47,7 @@ struct Draft {
   std::optional<std::int32_t> priority;
   std::optional<Preemptibility> preemptibility;
   std::vector<PlaceOf> places;
+  std::int32_t failures = 0;
   std::optional<Instant> submitted;
   std::optional<Instant> started;
   bool roles_named = false;
@@ -114,6 +117,8 @@ Result<bool> read_workload_setting(const Cursor& cursor, const Setting& s, const
     spec.user = s.value;
   } else if (s.key == "template") {
     spec.template_name = s.value;
+  } else if (s.key == "failures") {
+    FAIRLEAD_TRY(count(draft.failures, 0));
   } else if (s.key == "submitted" || s.key == "started") {
     FAIRLEAD_ASSIGN((s.key == "started" ? draft.started : draft.submitted),
                     cursor.placed(s.word, parse_instant(s.value, reading.scenario.start)));
@@ -157,8 +162,9 @@ Result<void> read_places(Cursor& cursor, const Reading& reading, const std::stri
   while (!cursor.done() && !cursor.at_setting() && !cursor.at_keyword("role")) {
     const Word word = cursor.take();
     for (const std::string& place : split_list(word.text)) {
-      const std::string node = place.substr(0, place.find(':'));
-      if (place != "-" && !reading.symbols.unchecked && !reading.symbols.nodes.contains(node)) {
+      const std::string node = place.substr(0, place.find_first_of(":@"));
+      const bool is_place = place != "-" && place != "done";
+      if (is_place && !reading.symbols.unchecked && !reading.symbols.nodes.contains(node)) {
         Word named = word;
         named.text = node;
         return cursor.unknown(named, "a node", names_of(reading.symbols.nodes));
@@ -269,20 +275,32 @@ Result<void> fill_running(const Cursor& cursor, const Reading& reading, const Dr
     std::int32_t index = 0;
     for (const PlaceOf& place : draft.places) {
       if (place.role != role.name) continue;
-      if (index >= role.count) {
-        return cursor.fail(place.word,
-                           fmt::format("role {} has {} tasks, and this is place {}", role.name,
-                                       role.count, index + 1),
-                           fmt::format("raise its count, or leave out the place"));
+      const std::int32_t tasks = std::max(role.count, draft.spec.completions);
+      if (index >= tasks) {
+        return cursor.fail(
+            place.word,
+            fmt::format("role {} has {} tasks, and this is place {}", role.name, tasks, index + 1),
+            fmt::format("raise its count, or leave out the place"));
       }
       RunningTask task;
       task.role = role.name;
       task.index = index++;
       if (place.text == "-") continue;
-      const std::size_t colon = place.text.find(':');
-      task.node = place.text.substr(0, colon);
+      if (place.text == "done") {
+        entry.succeeded.push_back({task.role, task.index});
+        continue;
+      }
+      const std::size_t at = place.text.find('@');
+      if (at != std::string::npos) {
+        FAIRLEAD_ASSIGN(task.started,
+                        cursor.placed(place.word, parse_instant(place.text.substr(at + 1),
+                                                                reading.scenario.start)));
+      }
+      const std::string where = place.text.substr(0, at);
+      const std::size_t colon = where.find(':');
+      task.node = where.substr(0, colon);
       if (colon != std::string::npos) {
-        for (const std::string& device : split_list(place.text.substr(colon + 1), '+')) {
+        for (const std::string& device : split_list(where.substr(colon + 1), '+')) {
           Word word = place.word;
           word.text = task.node + ":" + device;
           FAIRLEAD_ASSIGN(auto named, read_device_name(cursor, word, reading.symbols));
@@ -317,6 +335,7 @@ Result<void> read_running(Cursor& cursor, Reading& reading) {
     entry.spec = draft.spec;
     entry.spec.name = name;
     entry.submitted = draft.submitted.value_or(draft.started.value_or(reading.symbols.now));
+    entry.failures = draft.failures;
     FAIRLEAD_TRY(fill_running(cursor, reading, draft, entry));
     if (!entry.running.empty()) entry.started = draft.started.value_or(entry.submitted);
     reading.add(cursor.line(), sched::WorkloadAdopted{std::move(entry)});

@@ -1,0 +1,258 @@
+// Who calls, users, tokens, sessions.
+#include "api/api.h"
+#include "control/documents.h"
+#include "control/ids.h"
+#include "control/secrets.h"
+#include "model/object_reader.h"
+
+namespace fairlead::api {
+
+using control::Desk;
+
+namespace {
+
+constexpr Duration kSession = hours(12);
+
+// For administrators only; answers itself otherwise.
+bool admin(const Call& call) {
+  if (call.caller.admin()) return true;
+  call.refuse({ErrorCode::kForbidden,
+               "only an administrator may see this, and " + call.caller.user + " is none", {}, {},
+               "ask an administrator"});
+  return false;
+}
+
+Tree caller_tree(const control::Caller& caller) {
+  Tree out = Tree::map();
+  out.add("user", Tree::string(caller.user));
+  out.add("role", Tree::string(std::string(control::role_word(caller.role))));
+  out.add("via", Tree::string(caller.via));
+  return out;
+}
+
+}  // namespace
+
+void Api::whoami(Call call) {
+  Query query(call.request.target);
+  if (const auto done = query.done(); !done) return call.refuse(done.error());
+  const control::Caller caller = call.caller;
+  read(std::move(call), [caller](Desk& desk) -> Result<control::Outcome> {
+    Tree out = caller_tree(caller);
+    out.add("projects", Tree::strings(desk.projects_of(caller)));
+    out.add("defaultProject", Tree::string(desk.settings().default_project));
+    control::Outcome outcome;
+    outcome.body = to_json_line(out);
+    return outcome;
+  });
+}
+
+void Api::open_session(Call call, const std::string& user) {
+  auto caller = parts_.identity->caller_named(user, "session");
+  if (!caller) return call.refuse(caller.error());
+  const std::string id = control::random_hex(12);
+  const std::string secret = control::random_hex(24);
+  control::Write write;
+  write.intent.caller = *caller;
+  write.intent.caller.request = call.id;
+  write.method = "POST";
+  write.path = "/api/v1/session";
+  std::string cookie = "fairlead_session=" + id + "_" + secret +
+                       "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" +
+                       std::to_string(kSession.ms / 1000);
+  if (call.request.tls) cookie += "; Secure";
+  const bool to_page = call.request.method == "GET";
+  parts_.control->write(
+      std::move(write),
+      [caller = *caller, id, digest = control::secret_digest(secret)](Desk& desk) {
+        return desk.create_session(caller, id, digest, kSession);
+      },
+      [call = std::move(call), cookie, to_page](Result<control::Answer> answer) {
+        if (!answer) return call.refuse(answer.error());
+        net::Headers headers = {{"Set-Cookie", cookie}, {"Cache-Control", "no-store"}};
+        if (to_page) {
+          headers.add("Location", "/");
+          call.writer.respond(303, std::move(headers), "");
+          return;
+        }
+        headers.add("Content-Type", "application/json");
+        call.writer.respond(201, std::move(headers), std::move(answer->body));
+      });
+}
+
+void Api::create_session(Call call) {
+  Query query(call.request.target);
+  if (const auto done = query.done(); !done) return call.refuse(done.error());
+  if (!net::same_origin(call.request)) {
+    return call.refuse({ErrorCode::kForbidden, "a page of another site asks", {}, {}, {}});
+  }
+  const auto document = body_of(call);
+  if (!document) return;
+  Findings findings("request");
+  std::optional<std::string> code;
+  std::optional<std::string> token;
+  {
+    ObjectReader in(document->roots()[0], findings);
+    code = in.string("code");
+    token = in.string("token");
+  }
+  if (findings.ok() && code.has_value() == token.has_value()) {
+    findings.error(document->roots()[0], ErrorCode::kInvalidArgument,
+                   "exactly one of code and token signs in", "{\"token\": \"fl_…\"}");
+  }
+  if (!findings.ok()) return call.refuse(findings.take_errors());
+  if (code) {
+    if (!parts_.identity->take_code(*code)) {
+      return call.refuse({ErrorCode::kUnauthenticated, "the code is not good, or no longer", {}, {},
+                          "the server prints a new one: fairlead login --link"});
+    }
+    return open_session(std::move(call), parts_.server_user);
+  }
+  const auto user = parts_.identity->user_of_token(*token);
+  if (!user) return call.refuse(user.error());
+  open_session(std::move(call), *user);
+}
+
+// The link that the server prints at its first start.
+void Api::sign_in_page(Call call) {
+  Query query(call.request.target);
+  const std::string code = query.text("code", 200).value_or("");
+  if (const auto done = query.done(); !done) return call.refuse(done.error());
+  if (!parts_.identity->take_code(code)) {
+    return call.refuse({ErrorCode::kUnauthenticated, "the link is not good, or no longer", {}, {},
+                        "a new one: fairlead login --link"});
+  }
+  open_session(std::move(call), parts_.server_user);
+}
+
+void Api::delete_session(Call call) {
+  Query query(call.request.target);
+  if (const auto done = query.done(); !done) return call.refuse(done.error());
+  const std::string cookie = session_cookie(call.request).value_or("");
+  const std::string id = cookie.substr(0, cookie.find('_'));
+  control::Intent intent;
+  intent.caller = call.caller;
+  write(std::move(call), intent, [id](Desk& desk) { return desk.remove_session(id); });
+}
+
+void Api::list_users(Call call) {
+  if (!admin(call)) return;
+  Query in(call.request.target);
+  store::Query query;
+  query.kind = "user";
+  query.limit = in.integer("limit", 1, 1000, 100);
+  query.after = in.text("pageToken", 400).value_or("");
+  if (const auto done = in.done(); !done) return call.refuse(done.error());
+  list(call, std::move(query), false);
+}
+
+void Api::get_user(Call call) {
+  Query query(call.request.target);
+  if (const auto done = query.done(); !done) return call.refuse(done.error());
+  if (call.parameters[0] != call.caller.user && !admin(call)) return;
+  const auto record = parts_.store->get("user", call.parameters[0]);
+  if (!record) return call.refuse(record.error());
+  if (!*record) {
+    return call.refuse({ErrorCode::kNotFound, "there is no user " + call.parameters[0], {}, {},
+                        "make it: fairlead user create " + call.parameters[0]});
+  }
+  call.json(200, (*record)->body, (*record)->revision);
+}
+
+namespace {
+
+std::optional<control::User> user_of(const Call& call, const Document& document,
+                                     const std::optional<std::string>& path_name) {
+  Findings findings("request");
+  control::User user = control::read_user_document(document.roots()[0], findings);
+  if (findings.ok() && path_name && user.name != *path_name) {
+    findings.error(document.roots()[0], ErrorCode::kInvalidArgument,
+                   "the document is of \"" + user.name + "\", the path of \"" + *path_name + "\"",
+                   "a name cannot be changed");
+  }
+  if (findings.ok()) return user;
+  call.refuse(findings.take_errors());
+  return std::nullopt;
+}
+
+}  // namespace
+
+void Api::create_user(Call call) {
+  Query query(call.request.target);
+  auto intent = intent_of(call, query, false);
+  if (!intent) return;
+  const auto document = body_of(call);
+  if (!document) return;
+  const auto user = user_of(call, *document, std::nullopt);
+  if (!user) return;
+  write(std::move(call), *intent, [intent = *intent, user = *user](Desk& desk) {
+    return desk.put_user(intent, user, true);
+  });
+}
+
+void Api::replace_user(Call call) {
+  Query query(call.request.target);
+  auto intent = intent_of(call, query, true);
+  if (!intent) return;
+  const auto document = body_of(call);
+  if (!document) return;
+  const auto user = user_of(call, *document, call.parameters[0]);
+  if (!user) return;
+  write(std::move(call), *intent, [intent = *intent, user = *user](Desk& desk) {
+    return desk.put_user(intent, user, false);
+  });
+}
+
+void Api::delete_user(Call call) {
+  Query query(call.request.target);
+  auto intent = intent_of(call, query, false);
+  if (!intent) return;
+  const std::string name = call.parameters[0];
+  write(std::move(call), *intent,
+        [intent = *intent, name](Desk& desk) { return desk.remove_user(intent, name); });
+}
+
+void Api::list_tokens(Call call) {
+  Query in(call.request.target);
+  store::Query query;
+  query.kind = "token";
+  query.limit = in.integer("limit", 1, 1000, 100);
+  query.after = in.text("pageToken", 400).value_or("");
+  if (const auto done = in.done(); !done) return call.refuse(done.error());
+  if (!call.caller.admin()) query.owner = call.caller.user;
+  list(call, std::move(query), false);
+}
+
+void Api::create_token(Call call) {
+  Query query(call.request.target);
+  auto intent = intent_of(call, query, false);
+  if (!intent) return;
+  const auto document = body_of(call);
+  if (!document) return;
+  Findings findings("request");
+  std::string name;
+  std::string user;
+  Duration expires = hours(24 * 90);
+  {
+    ObjectReader in(document->roots()[0], findings);
+    name = in.name("name", kRequired).value_or("");
+    user = in.name("user").value_or("");
+    expires = in.duration("expiresIn").value_or(expires);
+  }
+  if (!findings.ok()) return call.refuse(findings.take_errors());
+  // The secret is told once: an answer is not kept for a second asking.
+  call.request.headers.remove("Idempotency-Key");
+  write(std::move(call), *intent, [intent = *intent, name, user, expires](Desk& desk) {
+    return desk.create_token(intent, name, user, expires);
+  });
+}
+
+void Api::delete_token(Call call) {
+  Query query(call.request.target);
+  auto intent = intent_of(call, query, false);
+  if (!intent) return;
+  const std::string id = call.parameters[0];
+  write(std::move(call), *intent,
+        [intent = *intent, id](Desk& desk) { return desk.remove_token(intent, id); });
+}
+
+}  // namespace fairlead::api

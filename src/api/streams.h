@@ -1,0 +1,57 @@
+// Output of tasks and terminals in them, over HTTP.
+//
+// Output is read by one thread of its own for all who ask (log_pump.h). Each session (exec, attach,
+// forward) has a thread (relay.h); there are at most kMostSessions.
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "engine/engine.h"
+#include "net/writer.h"
+
+namespace fairlead::api {
+
+struct LogRequest {
+  engine::AttemptId attempt;
+  bool follow = false;
+  std::int64_t tail = -1;  // lines; -1: all
+  std::optional<Instant> since;
+  bool timestamps = false;
+  std::optional<std::int64_t> limit_bytes;
+  // Whether the attempt is over, so that following can end.
+  std::function<bool()> over;
+};
+
+class Streams {
+ public:
+  static constexpr std::size_t kMostSessions = 256;
+
+  explicit Streams(engine::Engine& engine);
+  ~Streams();  // ends them all
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+
+  // Error before the answer begins: kNotFound. Then the answer is a text that goes on.
+  Result<void> log(LogRequest request, const net::ResponseWriter& writer);
+  // Requires of this and forward(): the request asks for a WebSocket, and its origin may; else
+  // something is begun for nobody.
+  // Errors: the engine's; kUnavailable above kMostSessions. Then the writer has become a WebSocket.
+  Result<void> session(const engine::AttemptId& attempt, const engine::SessionRequest& request,
+                       const net::ResponseWriter& writer);
+  // To that port of this machine's loopback, if what listens there belongs to `uid`. Errors:
+  // kNotFound, kForbidden, kUnavailable, kIo.
+  Result<void> forward(std::uint32_t uid, std::uint16_t port, const net::ResponseWriter& writer);
+
+ private:
+  class Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace fairlead::api

@@ -1,0 +1,39 @@
+// Messages between the engine, the launcher and supervisors: records (fields.h) in single packets,
+// with at most one descriptor beside.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "engine/descriptor.h"
+
+namespace fairlead::engine {
+
+inline constexpr std::size_t kLongestMessage = std::size_t{64} << 10;
+
+struct Message {
+  std::string text;
+  Descriptor descriptor;
+};
+
+enum class Received : std::uint8_t { kMessage, kNothingYet, kClosed };
+
+// False if the other side is gone or does not take it.
+bool send_message(int socket, std::string_view text, int descriptor = -1);
+
+Received receive_message(int socket, Message& message, bool wait = false);
+
+// Two ends of a packet socket, or of a stream.
+Result<std::pair<Descriptor, Descriptor>> packet_pair();
+Result<std::pair<Descriptor, Descriptor>> stream_pair();
+
+// The socket on which the supervisor of an attempt answers, in a folder for what does not outlive
+// the machine's run. Its path may be longer than an address holds. Error: kNotFound if nobody
+// listens, kIo.
+Result<Descriptor> listen_for(const std::string& folder, const std::string& attempt);
+Result<Descriptor> connect_to(const std::string& folder, const std::string& attempt);
+void forget(const std::string& folder, const std::string& attempt);
+
+}  // namespace fairlead::engine

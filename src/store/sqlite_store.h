@@ -1,0 +1,17 @@
+// The store in one SQLite file: write-ahead log, every commit flushed to the disk.
+//
+// Opening checks the pages of the file (cost O(size)); a file that a newer program wrote is
+// refused, one of an older program is brought up to date in one transaction.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "store/store.h"
+
+namespace fairlead::store {
+
+// Errors: kUnavailable, kIo; kFailed if the file is damaged or of a newer program.
+Result<std::unique_ptr<Store>> open_sqlite_store(const std::string& path);
+
+}  // namespace fairlead::store
