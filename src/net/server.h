@@ -70,7 +70,8 @@ struct ServerOptions {
   // that a stranger cannot make the server read megabytes. Optional.
   std::function<std::optional<Response>(const Request&)> gate;
   std::function<void(Request, ResponseWriter)> handler;
-  // What a handler threw, which is a defect: the peer got 500. Optional.
+  // What a handler or callback threw, which is a defect: the peer got 500, a WebSocket ends with
+  // 1011. Optional.
   std::function<void(const std::string& what)> on_defect;
 };
 

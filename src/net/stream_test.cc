@@ -92,6 +92,20 @@ TEST(BodyStream, OneThatNobodyFinishesIsCutSoThatItIsNotTakenForWhole) {
   EXPECT_EQ(client.read_all(), "");
 }
 
+TEST(BodyStream, WithMalformedFieldsIs500AndClosed) {
+  BodyStream stream;
+  Signal begun;
+  const TestServer s([&](const Request&, const ResponseWriter& writer) {
+    stream = writer.stream(200, {{"A", "b\r\nC: d"}}, {});
+    begun.set();
+  });
+  RawClient client = s.tcp();
+  client.send(get("/"));
+  EXPECT_TRUE(client.read_response().starts_with("HTTP/1.1 500"));
+  ASSERT_TRUE(begun.wait());
+  EXPECT_EQ(stream.try_write("x"), Push::kClosed);
+}
+
 TEST(BodyStream, SaysWhenTheClientIsGone) {
   Signal closed;
   StreamOptions options;
@@ -136,6 +150,7 @@ TEST(BodyStream, StopEndsItInOrder) {
   streams.stream.try_write("last words");
   std::jthread stopping([&] { s.server->stop(seconds(30)); });
   EXPECT_TRUE(client.read_all().ends_with("last words\r\n0\r\n\r\n"));
+  client.close();
 }
 
 TEST(EventStream, SendsEventsAndComments) {

@@ -206,6 +206,26 @@ TEST(WebSocket, NamesTheProtocolThatWasChosen) {
   EXPECT_TRUE(response.contains("Sec-WebSocket-Protocol: exec.v1")) << response;
 }
 
+TEST(WebSocket, WhatACallbackThrowsIsReportedAndEndsItWith1011) {
+  Signal reported;
+  WebSocket socket;
+  const TestServer s(
+      [&](const Request&, const ResponseWriter& writer) {
+        WebSocketOptions options;
+        options.on_message = [](const Message&) { throw std::runtime_error("a defect"); };
+        socket = writer.accept_websocket(options).value();
+      },
+      {}, [&](ServerOptions& o) { o.on_defect = [&](const std::string&) { reported.set(); }; });
+  WebSocketClientOptions options;
+  options.unix_socket = s.socket_path();
+  const auto client = connected(options);
+  client->send({"x"});
+  const auto end = client->receive();
+  ASSERT_FALSE(end);
+  EXPECT_TRUE(end.error().text().contains("1011")) << end.error().text();
+  EXPECT_TRUE(reported.wait());
+}
+
 TEST(WebSocket, NobodyThereIsAnError) {
   WebSocketClientOptions options;
   options.unix_socket = "/nowhere/socket";

@@ -25,6 +25,11 @@ bool is_http_error(error_code error) {
   return error.category() == http::make_error_code(http::error::end_of_stream).category();
 }
 
+// Of an answer: a status that ends a request, and fields that are fields.
+bool is_sound(int status, const Headers& headers) {
+  return headers.well_formed() && status >= 200 && status <= 999;
+}
+
 Response answer_to_bad_bytes(error_code error, const Limits& limits) {
   if (error == http::error::header_limit || error == http::error::buffer_overflow) {
     return problem(431, "the request line and header fields are longer than " +
@@ -374,7 +379,7 @@ void Connection::answer(Response response) {
 }
 
 void Connection::begin_message(Response response) {
-  if (!response.headers.well_formed() || response.status < 200 || response.status > 999) {
+  if (!is_sound(response.status, response.headers)) {
     if (core_->options.on_defect) core_->options.on_defect("a handler made a malformed answer");
     response = problem(500, "the server made a malformed answer");
   }
@@ -474,6 +479,10 @@ void Connection::cut() {
 void Connection::begin_stream(int status, Headers headers, StreamOptions options,
                               std::shared_ptr<Outbox> outbox) {
   if (phase_ != Phase::kHandling) return outbox->close();
+  if (!is_sound(status, headers)) {
+    outbox->close();
+    return answer({status, std::move(headers), {}});  // which says so
+  }
   phase_ = Phase::kStreaming;
   outbox_ = std::move(outbox);
   heartbeat_every_ = options.heartbeat;

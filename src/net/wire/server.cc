@@ -73,6 +73,19 @@ class Entrance {
   std::optional<UnixSocket> unix_;
 };
 
+// What a callback throws is a defect of its owner, and no reason for the others to lose their
+// server.
+void run(wire::Core& core) {
+  while (true) {
+    try {
+      core.context.run();
+      return;
+    } catch (const std::exception& thrown) {
+      if (core.options.on_defect) core.options.on_defect(thrown.what());
+    }
+  }
+}
+
 Result<void> check(const ServerOptions& options) {
   FAIRLEAD_CHECK(options.handler && options.threads > 0, "a server needs a handler and a thread");
   for (auto it = options.listeners.begin(); it != options.listeners.end(); ++it) {
@@ -139,7 +152,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(ServerOptions options) {
     parts->acceptors.back()->open();
   }
   for (unsigned i = 0; i < core.options.threads; ++i) {
-    parts->threads.emplace_back([kept = parts->core] { kept->context.run(); });
+    parts->threads.emplace_back([kept = parts->core] { run(*kept); });
   }
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(parts)));
 }

@@ -105,7 +105,12 @@ void WebSocketSession::got(error_code error) {
   if (error) return end();
   Message message{beast::buffers_to_string(buffer_.data()), socket_->got_binary()};
   buffer_.clear();
-  if (options_.on_message) options_.on_message(std::move(message));
+  try {
+    if (options_.on_message) options_.on_message(std::move(message));
+  } catch (...) {
+    close(websocket::close_code::internal_error, "the server failed on this message");
+    throw;  // to whoever runs the thread, who reports it
+  }
   read();
 }
 
