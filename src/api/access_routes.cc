@@ -17,7 +17,9 @@ constexpr Duration kSession = hours(12);
 bool admin(const Call& call) {
   if (call.caller.admin()) return true;
   call.refuse({ErrorCode::kForbidden,
-               "only an administrator may see this, and " + call.caller.user + " is none", {}, {},
+               "only an administrator may see this, and " + call.caller.user + " is none",
+               {},
+               {},
                "ask an administrator"});
   return false;
 }
@@ -56,9 +58,9 @@ void Api::open_session(Call call, const std::string& user) {
   write.intent.caller.request = call.id;
   write.method = "POST";
   write.path = "/api/v1/session";
-  std::string cookie = "fairlead_session=" + id + "_" + secret +
-                       "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" +
-                       std::to_string(kSession.ms / 1000);
+  std::string cookie =
+      "fairlead_session=" + id + "_" + secret +
+      "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" + std::to_string(kSession.ms / 1000);
   if (call.request.tls) cookie += "; Secure";
   const bool to_page = call.request.method == "GET";
   parts_.control->write(
@@ -102,7 +104,10 @@ void Api::create_session(Call call) {
   if (!findings.ok()) return call.refuse(findings.take_errors());
   if (code) {
     if (!parts_.identity->take_code(*code)) {
-      return call.refuse({ErrorCode::kUnauthenticated, "the code is not good, or no longer", {}, {},
+      return call.refuse({ErrorCode::kUnauthenticated,
+                          "the code is not good, or no longer",
+                          {},
+                          {},
                           "the server prints a new one: fairlead login --link"});
     }
     return open_session(std::move(call), parts_.server_user);
@@ -118,7 +123,10 @@ void Api::sign_in_page(Call call) {
   const std::string code = query.text("code", 200).value_or("");
   if (const auto done = query.done(); !done) return call.refuse(done.error());
   if (!parts_.identity->take_code(code)) {
-    return call.refuse({ErrorCode::kUnauthenticated, "the link is not good, or no longer", {}, {},
+    return call.refuse({ErrorCode::kUnauthenticated,
+                        "the link is not good, or no longer",
+                        {},
+                        {},
                         "a new one: fairlead login --link"});
   }
   open_session(std::move(call), parts_.server_user);
@@ -152,7 +160,10 @@ void Api::get_user(Call call) {
   const auto record = parts_.store->get("user", call.parameters[0]);
   if (!record) return call.refuse(record.error());
   if (!*record) {
-    return call.refuse({ErrorCode::kNotFound, "there is no user " + call.parameters[0], {}, {},
+    return call.refuse({ErrorCode::kNotFound,
+                        "there is no user " + call.parameters[0],
+                        {},
+                        {},
                         "make it: fairlead user create " + call.parameters[0]});
   }
   call.json(200, (*record)->body, (*record)->revision);
@@ -184,9 +195,8 @@ void Api::create_user(Call call) {
   if (!document) return;
   const auto user = user_of(call, *document, std::nullopt);
   if (!user) return;
-  write(std::move(call), *intent, [intent = *intent, user = *user](Desk& desk) {
-    return desk.put_user(intent, user, true);
-  });
+  write(std::move(call), *intent,
+        [intent = *intent, user = *user](Desk& desk) { return desk.put_user(intent, user, true); });
 }
 
 void Api::replace_user(Call call) {

@@ -128,8 +128,8 @@ void Api::write(Call call, control::Intent intent, control::Control::Operation o
   write.path = call.request.target.path;
   if (const auto key = call.request.headers.find("Idempotency-Key")) {
     if (key->empty() || key->size() > 200) {
-      return call.refuse({ErrorCode::kInvalidArgument, "a key has 1 to 200 bytes", {},
-                          "Idempotency-Key", {}});
+      return call.refuse(
+          {ErrorCode::kInvalidArgument, "a key has 1 to 200 bytes", {}, "Idempotency-Key", {}});
     }
     write.key = std::string(*key);
     write.digest =
@@ -154,10 +154,14 @@ void Api::read(Call call, control::Control::Operation operation) {
 std::optional<Document> Api::body_of(const Call& call) const {
   const std::string type = media_type(call.request);
   const bool json = type == "application/json" || type == "application/merge-patch+json";
-  const bool yaml = type == "application/yaml" || type == "application/x-yaml" || type == "text/yaml";
+  const bool yaml =
+      type == "application/yaml" || type == "application/x-yaml" || type == "text/yaml";
   if (!json && !yaml) {
-    call.refuse({ErrorCode::kInvalidArgument, "the body is of type \"" + type + "\"", {},
-                 "Content-Type", "send application/json or application/yaml"});
+    call.refuse({ErrorCode::kInvalidArgument,
+                 "the body is of type \"" + type + "\"",
+                 {},
+                 "Content-Type",
+                 "send application/json or application/yaml"});
     return std::nullopt;
   }
   auto document = Document::parse(call.request.body, json ? "request.json" : "request.yaml");
@@ -169,20 +173,25 @@ std::optional<Document> Api::body_of(const Call& call) const {
     call.refuse({ErrorCode::kInvalidArgument,
                  "the body holds " + std::to_string(document->roots().size()) +
                      " documents, and one is expected",
-                 {}, {}, "send them one by one"});
+                 {},
+                 {},
+                 "send them one by one"});
     return std::nullopt;
   }
   if (!document->roots()[0].is_map()) {
     call.refuse({ErrorCode::kInvalidArgument,
-                 "the body is " + document->roots()[0].brief() + ", and an object is expected", {},
-                 {}, {}});
+                 "the body is " + document->roots()[0].brief() + ", and an object is expected",
+                 {},
+                 {},
+                 {}});
     return std::nullopt;
   }
   return std::move(*document);
 }
 
 std::string Api::shown(const store::Record& record, const control::Caller& caller) const {
-  if (record.kind != "workload" || caller.admin() || caller.user == record.owner) return record.body;
+  if (record.kind != "workload" || caller.admin() || caller.user == record.owner)
+    return record.body;
   const auto document = Document::parse(record.body, "workload.json");
   return document ? to_json_line(without_env(document->roots()[0])) : std::string("{}");
 }

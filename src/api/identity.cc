@@ -1,7 +1,6 @@
 #include "api/identity.h"
 
 #include <array>
-
 #include <pwd.h>
 
 #include "control/documents.h"
@@ -23,7 +22,8 @@ struct Account {
 };
 
 // getpwnam() and getpwuid() share a buffer between threads; these do not.
-std::optional<Account> account(const std::function<int(passwd*, char*, std::size_t, passwd**)>& ask) {
+std::optional<Account> account(
+    const std::function<int(passwd*, char*, std::size_t, passwd**)>& ask) {
   std::array<char, 16'384> buffer{};
   passwd entry{};
   passwd* found = nullptr;
@@ -45,11 +45,17 @@ std::optional<Account> account_of(const std::string& name) {
 }
 
 Error no_token() {
-  return {ErrorCode::kUnauthenticated, "the request says nothing of who asks", {}, {},
+  return {ErrorCode::kUnauthenticated,
+          "the request says nothing of who asks",
+          {},
+          {},
           "send a token (fairlead token create), or use the unix socket on the machine itself"};
 }
 Error bad_token() {
-  return {ErrorCode::kUnauthenticated, "the token is not good: wrong, expired or removed", {}, {},
+  return {ErrorCode::kUnauthenticated,
+          "the token is not good: wrong, expired or removed",
+          {},
+          {},
           "sign in again: fairlead login"};
 }
 
@@ -93,7 +99,8 @@ Result<std::string> Identity::user_of(const char* kind, const std::string& id,
                                       const std::string& secret) const {
   FAIRLEAD_ASSIGN(const auto record, store_.get(kind, id));
   if (!record) return fail(bad_token());
-  if (!control::same_secret(record->phase, control::secret_digest(secret))) return fail(bad_token());
+  if (!control::same_secret(record->phase, control::secret_digest(secret)))
+    return fail(bad_token());
   const auto document = Document::parse(record->body, "token.json");
   if (!document) return fail(bad_token());
   const Value* expires = document->roots()[0].find("expiresAt");
@@ -151,7 +158,8 @@ Result<Caller> Identity::caller_of(const net::Request& request) const {
     const std::size_t bar = cookie->find('_');
     if (cookie->size() > kLongestSecret || bar == std::string::npos) return fail(bad_token());
     if (changes_state(request.method) && !net::same_origin(request)) {
-      return fail(ErrorCode::kForbidden, "a page of another site asks", "use the server's own page");
+      return fail(ErrorCode::kForbidden, "a page of another site asks",
+                  "use the server's own page");
     }
     FAIRLEAD_ASSIGN(const std::string user,
                     user_of("session", cookie->substr(0, bar), cookie->substr(bar + 1)));
@@ -169,8 +177,8 @@ std::string Identity::issue_code() {
 
 bool Identity::take_code(const std::string& code) {
   const std::scoped_lock lock(mutex_);
-  const bool good = !code_.empty() && clock_.since_boot() < code_until_ &&
-                    control::same_secret(code_, code);
+  const bool good =
+      !code_.empty() && clock_.since_boot() < code_until_ && control::same_secret(code_, code);
   if (good) code_.clear();
   return good;
 }

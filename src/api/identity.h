@@ -47,8 +47,8 @@ class Identity {
   const control::Clock& clock_;
   const std::uint32_t server_uid_;
   std::mutex mutex_;
-  std::string code_;      // guarded by mutex_; empty: none
-  Duration code_until_;   // since boot; guarded by mutex_
+  std::string code_;     // guarded by mutex_; empty: none
+  Duration code_until_;  // since boot; guarded by mutex_
 };
 
 // "a=1; fairlead_session=X": X.

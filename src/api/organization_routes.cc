@@ -25,10 +25,10 @@ void Api::put_queue_node(Call call, QueueKind kind, bool create) {
   Findings findings("request");
   control::QueueNode node = control::read_queue_node(document->roots()[0], kind, findings);
   if (!create && findings.ok() && node.spec.name != call.parameters[0]) {
-    findings.error(document->roots()[0], ErrorCode::kInvalidArgument,
-                   "the document is of \"" + node.spec.name + "\", the path of \"" +
-                       call.parameters[0] + "\"",
-                   "a name cannot be changed: make another and move what belongs to it");
+    findings.error(
+        document->roots()[0], ErrorCode::kInvalidArgument,
+        "the document is of \"" + node.spec.name + "\", the path of \"" + call.parameters[0] + "\"",
+        "a name cannot be changed: make another and move what belongs to it");
   }
   if (!findings.ok()) return call.refuse(findings.take_errors());
   write(std::move(call), *intent, [intent = *intent, kind, node, create](Desk& desk) {
@@ -126,9 +126,8 @@ void Api::create_pool(Call call) {
   if (!document) return;
   const auto spec = pool_of(call, *document, std::nullopt);
   if (!spec) return;
-  write(std::move(call), *intent, [intent = *intent, spec = *spec](Desk& desk) {
-    return desk.put_pool(intent, spec, true);
-  });
+  write(std::move(call), *intent,
+        [intent = *intent, spec = *spec](Desk& desk) { return desk.put_pool(intent, spec, true); });
 }
 
 void Api::replace_pool(Call call) {

@@ -9,8 +9,8 @@ namespace fairlead::api {
 
 void Query::wrong(std::string_view name, std::string message, std::string cure) {
   if (error_) return;
-  error_ = Error{ErrorCode::kInvalidArgument, std::move(message), {}, std::string(name),
-                 std::move(cure)};
+  error_ = Error{
+      ErrorCode::kInvalidArgument, std::move(message), {}, std::string(name), std::move(cure)};
 }
 
 const std::string* Query::only(std::string_view name) {

@@ -1,4 +1,5 @@
-// The parameters of a request's query: each that is known is asked for by name, the rest is refused.
+// The parameters of a request's query: each that is known is asked for by name, the rest is
+// refused.
 #pragma once
 
 #include <cstdint>

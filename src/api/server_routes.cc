@@ -9,7 +9,7 @@ namespace fairlead::api {
 namespace {
 
 const std::vector<std::string>& watched_kinds() {
-  static const std::vector<std::string> kinds = {"workload", "task",      "event", "project",
+  static const std::vector<std::string> kinds = {"workload",   "task",      "event", "project",
                                                  "department", "node-pool", "node"};
   return kinds;
 }
@@ -73,14 +73,15 @@ void Api::description(Call call) {
 }
 
 void Api::page(Call call) {
-  call.writer.respond(
-      200,
-      {{"Content-Type", "text/html; charset=utf-8"},
-       {"Content-Security-Policy", "default-src 'self'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors 'none'"},
-       {"X-Content-Type-Options", "nosniff"},
-       {"Referrer-Policy", "no-referrer"},
-       {"Cache-Control", "no-cache"}},
-      std::string(start_page()));
+  call.writer.respond(200,
+                      {{"Content-Type", "text/html; charset=utf-8"},
+                       {"Content-Security-Policy",
+                        "default-src 'self'; style-src 'unsafe-inline'; script-src "
+                        "'unsafe-inline'; frame-ancestors 'none'"},
+                       {"X-Content-Type-Options", "nosniff"},
+                       {"Referrer-Policy", "no-referrer"},
+                       {"Cache-Control", "no-cache"}},
+                      std::string(start_page()));
 }
 
 void Api::doctor(Call call) {
@@ -160,7 +161,8 @@ void Api::list_workload_events(Call call) {
   const auto events = parts_.store->events(query);
   if (!events) return call.refuse(events.error());
   if (events->empty() && query.after == 0) {
-    return call.refuse({ErrorCode::kNotFound, "there is no workload " + query.workload, {}, {}, {}});
+    return call.refuse(
+        {ErrorCode::kNotFound, "there is no workload " + query.workload, {}, {}, {}});
   }
   call.json(200, events_page(*events, limit));
 }
@@ -169,7 +171,9 @@ void Api::audit(Call call) {
   if (!call.caller.admin()) {
     return call.refuse({ErrorCode::kForbidden,
                         "only an administrator may see this, and " + call.caller.user + " is none",
-                        {}, {}, "ask an administrator"});
+                        {},
+                        {},
+                        "ask an administrator"});
   }
   Query in(call.request.target);
   const std::int64_t limit = in.integer("limit", 1, 1000, 100);
@@ -225,8 +229,8 @@ void Api::watch(Call call) {
   };
   const auto stream = std::make_shared<net::EventStream>(call.writer, options);
   const auto wanted = [kinds, workload](const control::Change& change) {
-    const bool kind = kinds.empty() ||
-                      std::find(kinds.begin(), kinds.end(), change.kind) != kinds.end();
+    const bool kind =
+        kinds.empty() || std::find(kinds.begin(), kinds.end(), change.kind) != kinds.end();
     return kind && (workload.empty() || change.workload == workload);
   };
   const control::Caller caller = call.caller;

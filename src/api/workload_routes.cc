@@ -52,7 +52,10 @@ void Api::get_workload(Call call) {
   const auto record = parts_.store->get("workload", call.parameters[0]);
   if (!record) return call.refuse(record.error());
   if (!*record) {
-    return call.refuse({ErrorCode::kNotFound, "there is no workload " + call.parameters[0], {}, {},
+    return call.refuse({ErrorCode::kNotFound,
+                        "there is no workload " + call.parameters[0],
+                        {},
+                        {},
                         "list them: fairlead list --all-projects"});
   }
   call.json(200, shown(**record, call.caller), (*record)->revision);
@@ -129,7 +132,8 @@ void Api::list_workload_tasks(Call call) {
   const auto record = parts_.store->get("workload", call.parameters[0]);
   if (!record) return call.refuse(record.error());
   if (!*record) {
-    return call.refuse({ErrorCode::kNotFound, "there is no workload " + call.parameters[0], {}, {}, {}});
+    return call.refuse(
+        {ErrorCode::kNotFound, "there is no workload " + call.parameters[0], {}, {}, {}});
   }
   list(call, std::move(query), false);
 }

@@ -6,7 +6,14 @@
 namespace fairlead::control {
 
 store::Record user_record(const User& user) {
-  return {"user", user.name, "", user.name, "", "", user.created, user.revision,
+  return {"user",
+          user.name,
+          "",
+          user.name,
+          "",
+          "",
+          user.created,
+          user.revision,
           to_json_line(user_tree(user))};
 }
 
@@ -19,7 +26,10 @@ Result<Outcome> Desk::put_user(const Intent& intent, User user, bool create) {
   FAIRLEAD_TRY(check_admin(intent));
   const auto found = users_.find(user.name);
   if (create && found != users_.end()) {
-    return fail({ErrorCode::kAlreadyExists, "there is a user " + user.name + " already", {}, "name",
+    return fail({ErrorCode::kAlreadyExists,
+                 "there is a user " + user.name + " already",
+                 {},
+                 "name",
                  "choose another name, or change that one: fairlead user update " + user.name});
   }
   if (!create && found == users_.end()) {
@@ -73,13 +83,19 @@ Result<Outcome> Desk::create_token(const Intent& intent, const std::string& name
   const std::string owner = user.empty() ? intent.caller.user : user;
   if (owner != intent.caller.user) FAIRLEAD_TRY(check_admin(intent));
   if (expires_in <= Duration{0} || expires_in > hours(24 * 366 * 5)) {
-    return fail({ErrorCode::kOutOfRange, "a token is good for " + to_text(expires_in), {},
-                 "expiresIn", "more than 0s and at most five years"});
+    return fail({ErrorCode::kOutOfRange,
+                 "a token is good for " + to_text(expires_in),
+                 {},
+                 "expiresIn",
+                 "more than 0s and at most five years"});
   }
   if (!users_.contains(owner)) {
     // Whom the operating system vouched for is written down with the first token.
     if (owner != intent.caller.user) {
-      return fail({ErrorCode::kNotFound, "there is no user " + owner, {}, "user",
+      return fail({ErrorCode::kNotFound,
+                   "there is no user " + owner,
+                   {},
+                   "user",
                    "make it: fairlead user create " + owner});
     }
     if (!intent.dry_run) {

@@ -23,7 +23,7 @@ enum class ChangeType : std::uint8_t { kAdded, kModified, kDeleted };
 struct Change {
   std::int64_t revision = 0;
   ChangeType type = ChangeType::kModified;
-  std::string kind;      // of the API: "workload", "task", "event", "project", …
+  std::string kind;  // of the API: "workload", "task", "event", "project", …
   std::string id;
   std::string workload;  // id, of workloads, tasks and their events
   std::shared_ptr<const std::string> body;
@@ -35,7 +35,8 @@ class ChangeLog {
   using Ticket = std::uint64_t;
 
   // `last`: the revision of the store when the server started; what is older is not known.
-  explicit ChangeLog(std::int64_t last, std::size_t keep = 65'536) : keep_(keep), first_(last), last_(last) {}
+  explicit ChangeLog(std::int64_t last, std::size_t keep = 65'536)
+      : keep_(keep), first_(last), last_(last) {}
 
   void publish(std::vector<Change> changes);
 

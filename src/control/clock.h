@@ -1,6 +1,6 @@
-// The time, from outside. Instants for people and the scheduler do not go back while the server runs
-// and do not jump when someone sets the clock; what was measured since the machine started decides
-// how long something ran.
+// The time, from outside. Instants for people and the scheduler do not go back while the server
+// runs and do not jump when someone sets the clock; what was measured since the machine started
+// decides how long something ran.
 #pragma once
 
 #include <cstdint>

@@ -164,8 +164,10 @@ std::optional<Result<Answer>> Control::kept_answer(const Write& write) {
   if (!*kept) return std::nullopt;
   if ((*kept)->digest != write.digest) {
     return fail({ErrorCode::kConflict,
-                 "Idempotency-Key " + write.key + " was used for another request", {},
-                 "Idempotency-Key", "use a key once for each thing you ask for"});
+                 "Idempotency-Key " + write.key + " was used for another request",
+                 {},
+                 "Idempotency-Key",
+                 "use a key once for each thing you ask for"});
   }
   return Answer{(*kept)->status, (*kept)->body, 0, {}};
 }

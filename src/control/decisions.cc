@@ -50,8 +50,7 @@ void Desk::carry_out(const sched::Started& started) {
   for (const sched::TaskPlacement& placement : started.tasks) {
     Task& task = task_of(*w, placement.role, placement.index);
     ++task.attempt;
-    const TaskRequest& request =
-        w->spec().roles[static_cast<std::size_t>(placement.role)].request;
+    const TaskRequest& request = w->spec().roles[static_cast<std::size_t>(placement.role)].request;
     Attempt attempt;
     attempt.id = task.id + "-" + std::to_string(task.attempt);
     attempt.workload = w->id;
@@ -83,8 +82,8 @@ void Desk::carry_out(const sched::Started& started) {
     touch(attempt);
     attempts_.emplace(attempt.id, std::move(attempt));
   }
-  note(*w, "Scheduled",
-       count_of(started.tasks.size(), "task") + " placed in pool " + w->pool, "scheduler");
+  note(*w, "Scheduled", count_of(started.tasks.size(), "task") + " placed in pool " + w->pool,
+       "scheduler");
   settle(*w);
 }
 
@@ -187,8 +186,7 @@ bool Desk::is_free(const Attempt& attempt) const {
     for (const DeviceClass& c : options_.inventory.classes) {
       if (spec != nullptr && c.name == spec->device_class) device_class = &c;
     }
-    const std::int64_t memory =
-        device_class == nullptr ? INT64_MAX : device_class->memory.value;
+    const std::int64_t memory = device_class == nullptr ? INT64_MAX : device_class->memory.value;
     if (held->second.first + device.milli > 1000) return false;
     if (held->second.second + device.mib > memory) return false;
   }
@@ -215,10 +213,9 @@ void Desk::start_what_waits() {
     const auto found = attempts_.find(id);
     if (found == attempts_.end() || found->second.state != AttemptState::kWaiting) continue;
     Attempt& attempt = found->second;
-    const bool behind =
-        std::any_of(attempt.devices.begin(), attempt.devices.end(),
-                    [&](const HeldDevice& d) { return blocked.contains(d.id); }) ||
-        (host_blocked && attempt.cpu + attempt.memory > 0);
+    const bool behind = std::any_of(attempt.devices.begin(), attempt.devices.end(),
+                                    [&](const HeldDevice& d) { return blocked.contains(d.id); }) ||
+                        (host_blocked && attempt.cpu + attempt.memory > 0);
     if (!behind && is_free(attempt)) {
       count_held(attempt, 1);
       attempt.state = AttemptState::kStarting;

@@ -45,7 +45,7 @@ struct DeskOptions {
   std::string server_user;       // who started the server: an administrator
   bool may_switch_user = false;  // the server is root: tasks run as who asked for them
   bool allow_root_tasks = false;
-  std::string socket;            // for the tasks' environment
+  std::string socket;  // for the tasks' environment
   std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 

@@ -55,10 +55,10 @@ QueueNode read_queue_node(const Value& value, QueueKind kind, Findings& findings
   read_queue(value, "", draft, findings);
   if (draft.cluster.queues.empty()) return node;
   if (draft.cluster.queues.size() > 1) {
-    findings.error(value, ErrorCode::kInvalidArgument,
-                   "one " + std::string(kind_word(kind)) + " is made at a time",
-                   "make those below it afterwards, with parent: " +
-                       draft.cluster.queues.front().name);
+    findings.error(
+        value, ErrorCode::kInvalidArgument,
+        "one " + std::string(kind_word(kind)) + " is made at a time",
+        "make those below it afterwards, with parent: " + draft.cluster.queues.front().name);
     return node;
   }
   node.spec = draft.cluster.queues.front();
@@ -137,7 +137,8 @@ Settings read_settings(const Value& patch, const Settings& now, Findings& findin
   ObjectReader in(patch, findings);
   settings.retention = in.duration("retention").value_or(now.retention);
   settings.log_bytes = in.integer("logBytes", 65'536).value_or(now.log_bytes);
-  if (const auto limit = read_limit(in, "workspaceTimeLimit")) settings.workspace_time_limit = *limit;
+  if (const auto limit = read_limit(in, "workspaceTimeLimit"))
+    settings.workspace_time_limit = *limit;
   if (const auto limit = read_limit(in, "trainingTimeLimit")) settings.training_time_limit = *limit;
   settings.default_project = in.name("defaultProject").value_or(now.default_project);
   return settings;

@@ -98,8 +98,8 @@ struct Workload {
   std::int64_t revision = 0;
 
   std::map<std::pair<std::int32_t, std::int32_t>, Task> tasks;  // by role and index
-  std::int32_t live = 0;         // attempts of it that are not over
-  bool in_core = false;          // the scheduler knows it
+  std::int32_t live = 0;                                        // attempts of it that are not over
+  bool in_core = false;                                         // the scheduler knows it
   std::optional<Phase> verdict;  // how it ended, while its last tasks are still stopping
 
   const WorkloadSpec& spec() const { return submission.entry.spec; }
@@ -130,10 +130,10 @@ struct Attempt {
   std::int64_t memory = 0;  // bytes
   Instant created;
   std::optional<Instant> started;
-  std::string boot;         // which start of the machine `since_boot` counts from
-  Duration since_boot;      // when it started
+  std::string boot;           // which start of the machine `since_boot` counts from
+  Duration since_boot;        // when it started
   bool known_to_core = true;  // the scheduler counts it as running
-  engine::StopOrder stop;   // of kStopping
+  engine::StopOrder stop;     // of kStopping
   std::int64_t revision = 0;
 };
 

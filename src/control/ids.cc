@@ -1,7 +1,6 @@
 #include "control/ids.h"
 
 #include <algorithm>
-
 #include <sys/random.h>
 
 #include "base/check.h"
@@ -24,8 +23,8 @@ void fill(void* bytes, std::size_t size) {
 }  // namespace
 
 std::string IdSource::next(Instant now) {
-  const std::uint64_t ms = std::max(static_cast<std::uint64_t>(std::max<std::int64_t>(now.ms, 0)),
-                                    last_ms_);
+  const std::uint64_t ms =
+      std::max(static_cast<std::uint64_t>(std::max<std::int64_t>(now.ms, 0)), last_ms_);
   if (ms == last_ms_) {
     if (++low_ == 0) ++high_;
   } else {

@@ -1,6 +1,5 @@
 // What the engine is told of an attempt: command, environment, limits, and as whom.
 #include <algorithm>
-
 #include <grp.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -74,15 +73,15 @@ engine::TaskLaunch Desk::launch_of(const Workload& w, const Attempt& attempt) co
   const passwd* account = run.uid ? getpwuid(static_cast<uid_t>(*run.uid)) : nullptr;
   if (options_.may_switch_user && run.uid) {
     const auto group = static_cast<gid_t>(run.gid.value_or(*run.uid));
-    launch.run_as = engine::RunAs{static_cast<std::uint32_t>(*run.uid), group,
-                                  groups_of(account, group)};
+    launch.run_as =
+        engine::RunAs{static_cast<std::uint32_t>(*run.uid), group, groups_of(account, group)};
   }
   auto& env = launch.environment;
   env["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
   env["LANG"] = "C.UTF-8";
   env["HOME"] = account == nullptr ? "/" : account->pw_dir;
-  env["USER"] = env["LOGNAME"] = account == nullptr ? std::to_string(run.uid.value_or(0))
-                                                    : std::string(account->pw_name);
+  env["USER"] = env["LOGNAME"] =
+      account == nullptr ? std::to_string(run.uid.value_or(0)) : std::string(account->pw_name);
   env["SHELL"] = account == nullptr ? "/bin/sh" : account->pw_shell;
   for (const auto& [key, value] : run.env) env[key] = value;
   if (const auto of_role = run.roles.find(role.name); of_role != run.roles.end()) {
@@ -97,7 +96,7 @@ engine::TaskLaunch Desk::launch_of(const Workload& w, const Attempt& attempt) co
   env["POD_UUID"] = env["FAIRLEAD_TASK_ID"] = task;
   env["RUNAI_PROJECT"] = env["FAIRLEAD_PROJECT"] = w.project();
   env["FAIRLEAD_ROLE"] = role.name;
-  env["FAIRLEAD_ATTEMPT"] = std::to_string(attempt.number);
+  env["FAIRLEAD_ATTEMPT_NUMBER"] = std::to_string(attempt.number);
   if (!options_.socket.empty()) env["FAIRLEAD_SERVER"] = "unix://" + options_.socket;
   const std::string devices = join(attempt.devices);
   env["CUDA_VISIBLE_DEVICES"] = devices;  // empty: none, and said so
@@ -117,7 +116,9 @@ engine::TaskLaunch Desk::launch_of(const Workload& w, const Attempt& attempt) co
       if (r < static_cast<std::size_t>(attempt.role)) rank += spec.roles[r].count;
       world += spec.roles[r].count;
     }
-    const auto offer = [&](const char* key, const std::string& value) { env.try_emplace(key, value); };
+    const auto offer = [&](const char* key, const std::string& value) {
+      env.try_emplace(key, value);
+    };
     offer("MASTER_ADDR", "127.0.0.1");
     offer("MASTER_PORT", std::to_string(meeting_port(w.id)));
     offer("WORLD_SIZE", std::to_string(world));

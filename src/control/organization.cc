@@ -42,20 +42,19 @@ store::Record pool_record(const PoolNode& pool) {
   return plain_record("node-pool", pool.spec.name, Instant{}, pool.revision, body);
 }
 
-Result<Outcome> Desk::put_queue(const Intent& intent, QueueKind kind, QueueNode node,
-                                bool create) {
+Result<Outcome> Desk::put_queue(const Intent& intent, QueueKind kind, QueueNode node, bool create) {
   FAIRLEAD_TRY(check_admin(intent));
   const std::string word(kind_word(kind));
   const std::string name = node.spec.name;
   const auto found = queues_.find(name);
   const bool there = found != queues_.end() && found->second.kind == kind;
   if (create && found != queues_.end()) {
-    return fail({ErrorCode::kAlreadyExists,
-                 "there is a " + std::string(kind_word(found->second.kind)) + " " + name +
-                     " already",
-                 {},
-                 "name",
-                 "choose another name, or change that one: fairlead " + word + " update " + name});
+    return fail(
+        {ErrorCode::kAlreadyExists,
+         "there is a " + std::string(kind_word(found->second.kind)) + " " + name + " already",
+         {},
+         "name",
+         "choose another name, or change that one: fairlead " + word + " update " + name});
   }
   if (!create && !there) {
     return fail(ErrorCode::kNotFound, "there is no " + word + " " + name,
@@ -81,7 +80,10 @@ Result<Outcome> Desk::put_queue(const Intent& intent, QueueKind kind, QueueNode 
   }
   for (const auto& [pool, entitlements] : node.spec.pools) {
     if (pools_.contains(pool)) continue;
-    return fail({ErrorCode::kNotFound, "there is no node pool " + pool, {}, "pools." + pool,
+    return fail({ErrorCode::kNotFound,
+                 "there is no node pool " + pool,
+                 {},
+                 "pools." + pool,
                  "make it: fairlead nodepool create " + pool});
   }
   if (intent.dry_run) {
@@ -121,9 +123,8 @@ Result<Outcome> Desk::remove_queue(const Intent& intent, QueueKind kind, const s
   query.scope = name;
   query.limit = 1;
   FAIRLEAD_ASSIGN(const auto workloads, store_.list(query));
-  const bool live =
-      std::any_of(workloads_.begin(), workloads_.end(),
-                  [&](const auto& entry) { return entry.second->project() == name; });
+  const bool live = std::any_of(workloads_.begin(), workloads_.end(),
+                                [&](const auto& entry) { return entry.second->project() == name; });
   if (live || !workloads.empty()) {
     return fail(ErrorCode::kConflict, word + " " + name + " has workloads",
                 "remove them first: fairlead delete --all -p " + name);
@@ -146,8 +147,11 @@ Result<Outcome> Desk::put_pool(const Intent& intent, PoolSpec spec, bool create)
   FAIRLEAD_TRY(check_admin(intent));
   const auto found = pools_.find(spec.name);
   if (create && found != pools_.end()) {
-    return fail({ErrorCode::kAlreadyExists, "there is a node pool " + spec.name + " already", {},
-                 "name", "choose another name"});
+    return fail({ErrorCode::kAlreadyExists,
+                 "there is a node pool " + spec.name + " already",
+                 {},
+                 "name",
+                 "choose another name"});
   }
   if (!create && found == pools_.end()) {
     return fail(ErrorCode::kNotFound, "there is no node pool " + spec.name,
@@ -195,7 +199,10 @@ Result<Outcome> Desk::change_node(const Intent& intent, const std::string& name,
   if (patch.node_type) changed.node_type = *patch.node_type;
   if (patch.pool) {
     if (!pools_.contains(*patch.pool)) {
-      return fail({ErrorCode::kNotFound, "there is no node pool " + *patch.pool, {}, "pool",
+      return fail({ErrorCode::kNotFound,
+                   "there is no node pool " + *patch.pool,
+                   {},
+                   "pool",
                    "make it: fairlead nodepool create " + *patch.pool});
     }
     changed.pool = *patch.pool;
@@ -224,8 +231,11 @@ Result<Outcome> Desk::change_settings(const Intent& intent, const Settings& sett
   FAIRLEAD_TRY(check_match(intent, settings_.revision));
   const auto project = queues_.find(settings.default_project);
   if (project == queues_.end() || project->second.kind != QueueKind::kProject) {
-    return fail({ErrorCode::kNotFound, "there is no project " + settings.default_project, {},
-                 "defaultProject", "make it: fairlead project create " + settings.default_project});
+    return fail({ErrorCode::kNotFound,
+                 "there is no project " + settings.default_project,
+                 {},
+                 "defaultProject",
+                 "make it: fairlead project create " + settings.default_project});
   }
   Outcome outcome;
   if (intent.dry_run) {

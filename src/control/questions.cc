@@ -134,8 +134,9 @@ std::pair<std::string, std::int64_t> Desk::body_of(const Outcome& outcome) {
       const auto at = std::find(line.begin(), line.end(), w.core_name());
       const std::size_t place =
           at == line.end() ? 0 : static_cast<std::size_t>(at - line.begin()) + 1;
-      body = with_fields(std::move(body),
-                         "\"plan\":" + to_json_line(explanation_tree(*core_, w, place, line.size())));
+      body =
+          with_fields(std::move(body),
+                      "\"plan\":" + to_json_line(explanation_tree(*core_, w, place, line.size())));
     }
     return {std::move(body), w.revision};
   }
@@ -160,8 +161,7 @@ Result<Outcome> Desk::explanation(const std::string& id) {
   }
   const auto line = w->in_core ? core_->waiting() : std::vector<std::string>();
   const auto at = std::find(line.begin(), line.end(), w->core_name());
-  const std::size_t place =
-      at == line.end() ? 0 : static_cast<std::size_t>(at - line.begin()) + 1;
+  const std::size_t place = at == line.end() ? 0 : static_cast<std::size_t>(at - line.begin()) + 1;
   Outcome outcome = answer(explanation_tree(*core_, *w, place, line.size()));
   if (over(w->phase) && w->live == 0) workloads_.erase(id);
   return outcome;
@@ -316,9 +316,8 @@ Result<Outcome> Desk::node(const std::string& name) {
 
 Result<Outcome> Desk::nodes(std::int64_t limit, const std::string& after) {
   const std::map<std::string, std::string> all = {{node_.name, node_.name}};
-  return answer(page_of(all, limit, after, [&](const std::string& name) {
-    return std::optional(node(name)->body);
-  }));
+  return answer(page_of(all, limit, after,
+                        [&](const std::string& name) { return std::optional(node(name)->body); }));
 }
 
 Result<Outcome> Desk::devices() {
@@ -336,9 +335,9 @@ std::vector<std::string> Desk::projects_of(const Caller& caller) const {
   std::vector<std::string> names;
   for (const auto& [name, node] : queues_) {
     if (node.kind != QueueKind::kProject || caller.role == Role::kViewer) continue;
-    const bool member = !node.members || caller.admin() ||
-                        std::find(node.members->begin(), node.members->end(), caller.user) !=
-                            node.members->end();
+    const bool member =
+        !node.members || caller.admin() ||
+        std::find(node.members->begin(), node.members->end(), caller.user) != node.members->end();
     if (member) names.push_back(name);
   }
   return names;

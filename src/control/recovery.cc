@@ -108,8 +108,8 @@ Result<void> Desk::load_workloads() {
     FAIRLEAD_ASSIGN(Attempt attempt, read_attempt_record(record));
     const auto w = workloads_.find(attempt.workload);
     if (w == workloads_.end()) {
-      return fail(ErrorCode::kFailed, "the store has attempt " + attempt.id +
-                                          " of a workload that it does not have");
+      return fail(ErrorCode::kFailed,
+                  "the store has attempt " + attempt.id + " of a workload that it does not have");
     }
     ++w->second->live;
     if (attempt.state == AttemptState::kWaiting) {

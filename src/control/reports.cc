@@ -52,8 +52,9 @@ void Desk::on(const engine::Started& started) {
   }
   if (attempt.state == AttemptState::kStarting) attempt.state = AttemptState::kRunning;
   if (!w.started) w.started = now_;
-  note(w, "Started", "task " + task.id + " runs as process " + std::to_string(started.pid) +
-                         " (attempt " + std::to_string(attempt.number) + ")",
+  note(w, "Started",
+       "task " + task.id + " runs as process " + std::to_string(started.pid) + " (attempt " +
+           std::to_string(attempt.number) + ")",
        "engine");
   watch_time_limit(w, attempt);
   settle(w);
@@ -62,7 +63,7 @@ void Desk::on(const engine::Started& started) {
 void Desk::watch_time_limit(const Workload& w, const Attempt& attempt) {
   std::optional<Duration> limit = w.spec().max_runtime;
   const auto& of_kind = w.spec().kind == WorkloadKind::kWorkspace ? settings_.workspace_time_limit
-                                                                 : settings_.training_time_limit;
+                                                                  : settings_.training_time_limit;
   if (of_kind && (!limit || *of_kind < *limit)) limit = of_kind;
   if (limit) time_limits_.insert({(attempt.since_boot + *limit).ms, attempt.id});
 }
@@ -119,7 +120,10 @@ void Desk::on(const engine::Ended& ended) {
   if (phase == TaskPhase::kFailed || phase == TaskPhase::kSucceeded) {
     w.exit_code = result.exit_code ? *result.exit_code : 128 + result.signal.value_or(0);
   }
-  note(w, failed ? "TaskFailed" : phase == TaskPhase::kSucceeded ? "TaskSucceeded" : "TaskEnded",
+  note(w,
+       failed                           ? "TaskFailed"
+       : phase == TaskPhase::kSucceeded ? "TaskSucceeded"
+                                        : "TaskEnded",
        "task " + task.id + " " + how, "engine");
   tell_core_of_end(w, attempt,
                    phase == TaskPhase::kSucceeded ? sched::TaskOutcome::kSucceeded
@@ -127,8 +131,8 @@ void Desk::on(const engine::Ended& ended) {
                                                   : sched::TaskOutcome::kLost);
   end_attempt(attempt, phase, phase == TaskPhase::kStopped ? task.reason + "; it " + how : how);
   // Of independent tasks the scheduler counts (8.2).
-  const bool limit_passed = failed && !w.spec().independent_tasks() &&
-                            w.failures > w.spec().backoff_limit;
+  const bool limit_passed =
+      failed && !w.spec().independent_tasks() && w.failures > w.spec().backoff_limit;
   if (limit_passed && w.in_core && w.desired == Desired::kRunning) {
     fail_workload(w, "task " + task.id + " " + how + "; failure " + std::to_string(w.failures) +
                          ", and " + std::to_string(w.spec().backoff_limit) +
@@ -198,7 +202,10 @@ void Desk::settle(Workload& w) {
     }
     const Duration kept = w.submission.auto_delete_after.value_or(settings_.retention);
     retention_.insert({(now_ + kept).ms, w.id});
-    note(w, w.phase == Phase::kSucceeded ? "Succeeded" : w.phase == Phase::kFailed ? "Failed" : "TimedOut",
+    note(w,
+         w.phase == Phase::kSucceeded ? "Succeeded"
+         : w.phase == Phase::kFailed  ? "Failed"
+                                      : "TimedOut",
          w.phase == Phase::kSucceeded ? "all of it is done" : w.reason, "scheduler");
     return;
   }
@@ -214,7 +221,7 @@ void Desk::settle(Workload& w) {
     starting = starting || task.phase == TaskPhase::kStarting;
     stopping = stopping || task.phase == TaskPhase::kStopping;
   }
-  w.phase = running ? Phase::kRunning
+  w.phase = running    ? Phase::kRunning
             : starting ? Phase::kStarting
             : stopping ? Phase::kStopping
                        : Phase::kPending;

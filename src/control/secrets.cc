@@ -1,7 +1,6 @@
 #include "control/secrets.h"
 
 #include <array>
-
 #include <sodium.h>
 
 #include "base/check.h"

@@ -153,12 +153,11 @@ store::Record workload_record(const Workload& w) {
   out.add("revision", Tree::number(w.revision));
   out.add("name", Tree::string(w.name()));
   out.add("project", Tree::string(w.project()));
-  out.add("type",
-          Tree::string(word_of<WorkloadKind>(fairlead::words::kWorkloadKinds, spec.kind)));
+  out.add("type", Tree::string(word_of<WorkloadKind>(fairlead::words::kWorkloadKinds, spec.kind)));
   out.add("user", Tree::string(w.user));
   out.add("priority", Tree::number(std::int64_t{spec.priority}));
-  out.add("preemptibility", Tree::string(word_of<Preemptibility>(
-                                fairlead::words::kPreemptibilities, spec.preemptibility)));
+  out.add("preemptibility", Tree::string(word_of<Preemptibility>(fairlead::words::kPreemptibilities,
+                                                                 spec.preemptibility)));
   if (!w.submission.labels.empty()) {
     Tree& labels = out.add("labels", Tree::map());
     for (const auto& [key, value] : w.submission.labels) labels.add(key, Tree::string(value));
@@ -168,15 +167,9 @@ store::Record workload_record(const Workload& w) {
   out.add("document", submission_tree(w.submission));
   out.add("status", status_tree(w));
   if (w.verdict) out.add("verdict", Tree::string(word_of<Phase>(words::kPhases, *w.verdict)));
-  return {"workload",
-          w.id,
-          w.project(),
-          w.name(),
-          word_of<Phase>(words::kPhases, w.phase),
-          w.user,
-          w.created,
-          w.revision,
-          to_json_line(out)};
+  return {
+      "workload", w.id,      w.project(), w.name(),         word_of<Phase>(words::kPhases, w.phase),
+      w.user,     w.created, w.revision,  to_json_line(out)};
 }
 
 Result<Workload> read_workload_record(const store::Record& record) {
@@ -310,8 +303,15 @@ store::Record attempt_record(const Attempt& a) {
     stop.add("signal", Tree::number(std::int64_t{a.stop.signal}));
     stop.add("graceMs", Tree::number(a.stop.grace.ms));
   }
-  return {"attempt", a.id,      a.workload, "", word_of<AttemptState>(words::kAttemptStates, a.state),
-          "",        a.created, a.revision, to_json_line(out)};
+  return {"attempt",
+          a.id,
+          a.workload,
+          "",
+          word_of<AttemptState>(words::kAttemptStates, a.state),
+          "",
+          a.created,
+          a.revision,
+          to_json_line(out)};
 }
 
 Result<Attempt> read_attempt_record(const store::Record& record) {
@@ -326,8 +326,8 @@ Result<Attempt> read_attempt_record(const store::Record& record) {
     a.role = in.int32("role").value_or(0);
     a.index = in.int32("index").value_or(0);
     a.number = in.int32("number").value_or(1);
-    a.state = in.choice<AttemptState>("state", words::kAttemptStates)
-                  .value_or(AttemptState::kStarting);
+    a.state =
+        in.choice<AttemptState>("state", words::kAttemptStates).value_or(AttemptState::kStarting);
     a.node = in.string("node").value_or("");
     a.devices = read_devices(in);
     a.cpu = in.integer("cpu").value_or(0);

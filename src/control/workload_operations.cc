@@ -1,6 +1,5 @@
 // What people do with workloads.
 #include <algorithm>
-
 #include <grp.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -28,10 +27,10 @@ Outcome workload_outcome(const std::string& id, int status) {
 Result<void> Desk::check_run(const Caller& caller, Submission& submission) {
   RunSpec& run = submission.run;
   if (!run.image.empty()) {
-    return fail(field_error(ErrorCode::kImpossible, "run.image",
-                            "\"" + run.image +
-                                "\" asks for a container, and this server runs tasks as processes",
-                            "leave the image out and give a command: fairlead submit NAME -- CMD"));
+    return fail(field_error(
+        ErrorCode::kImpossible, "run.image",
+        "\"" + run.image + "\" asks for a container, and this server runs tasks as processes",
+        "leave the image out and give a command: fairlead submit NAME -- CMD"));
   }
   for (const RoleSpec& role : submission.entry.spec.roles) {
     if (!run.command_of(role.name).empty()) continue;
@@ -50,16 +49,16 @@ Result<void> Desk::check_run(const Caller& caller, Submission& submission) {
     if (!run.gid && caller.gid) run.gid = *caller.gid;
   }
   if (!caller.admin() && (!caller.uid || *run.uid != *caller.uid)) {
-    return fail(field_error(ErrorCode::kForbidden, "run.uid",
-                            "tasks of " + caller.user + " do not run as user " +
-                                std::to_string(*run.uid),
-                            "leave it out"));
+    return fail(
+        field_error(ErrorCode::kForbidden, "run.uid",
+                    "tasks of " + caller.user + " do not run as user " + std::to_string(*run.uid),
+                    "leave it out"));
   }
   if (!options_.may_switch_user && *run.uid != geteuid()) {
-    return fail(field_error(ErrorCode::kForbidden, "run.uid",
-                            "the server is not root and runs tasks as user " +
-                                std::to_string(geteuid()) + " alone",
-                            "start the server as root to serve several users"));
+    return fail(field_error(
+        ErrorCode::kForbidden, "run.uid",
+        "the server is not root and runs tasks as user " + std::to_string(geteuid()) + " alone",
+        "start the server as root to serve several users"));
   }
   if (*run.uid == 0 && !options_.allow_root_tasks) {
     return fail(field_error(ErrorCode::kForbidden, "run.uid", "tasks do not run as root here",
@@ -68,10 +67,10 @@ Result<void> Desk::check_run(const Caller& caller, Submission& submission) {
   const passwd* account = getpwuid(static_cast<uid_t>(*run.uid));
   if (!run.gid) run.gid = account == nullptr ? *run.uid : std::int64_t{account->pw_gid};
   if (!caller.admin() && caller.gid && *run.gid != *caller.gid) {
-    return fail(field_error(ErrorCode::kForbidden, "run.gid",
-                            "tasks of " + caller.user + " do not run as group " +
-                                std::to_string(*run.gid),
-                            "leave it out"));
+    return fail(
+        field_error(ErrorCode::kForbidden, "run.gid",
+                    "tasks of " + caller.user + " do not run as group " + std::to_string(*run.gid),
+                    "leave it out"));
   }
   if (run.working_dir.empty()) run.working_dir = account == nullptr ? "/" : account->pw_dir;
   return {};
@@ -81,8 +80,8 @@ Result<void> Desk::check_submission(const Caller& caller, Submission& submission
   WorkloadSpec& spec = submission.entry.spec;
   if (spec.queue.empty()) spec.queue = settings_.default_project;
   if (spec.name.find('/') != std::string::npos) {
-    return fail(field_error(ErrorCode::kInvalidArgument, "name",
-                            "\"" + spec.name + "\" holds a /", "choose a name without it"));
+    return fail(field_error(ErrorCode::kInvalidArgument, "name", "\"" + spec.name + "\" holds a /",
+                            "choose a name without it"));
   }
   const auto queue = queues_.find(spec.queue);
   if (queue == queues_.end() || queue->second.kind != QueueKind::kProject) {
@@ -91,10 +90,10 @@ Result<void> Desk::check_submission(const Caller& caller, Submission& submission
       if (node.kind == QueueKind::kProject) names.push_back(name);
     }
     const std::string near = nearest_name(spec.queue, names);
-    return fail(field_error(
-        ErrorCode::kNotFound, "project", "there is no project " + spec.queue,
-        (near.empty() ? "" : "did you mean " + near + "? ") +
-            "An administrator makes one: fairlead project create " + spec.queue));
+    return fail(field_error(ErrorCode::kNotFound, "project", "there is no project " + spec.queue,
+                            (near.empty() ? "" : "did you mean " + near + "? ") +
+                                "An administrator makes one: fairlead project create " +
+                                spec.queue));
   }
   const auto& members = queue->second.members;
   if (!caller.admin() && members &&
@@ -177,8 +176,7 @@ Result<Workload*> Desk::load_over(const std::string& id) {
   return workloads_.emplace(id, std::make_unique<Workload>(std::move(w))).first->second.get();
 }
 
-Result<Workload*> Desk::find_workload(const Intent& intent, const std::string& id,
-                                      bool to_change) {
+Result<Workload*> Desk::find_workload(const Intent& intent, const std::string& id, bool to_change) {
   FAIRLEAD_ASSIGN(Workload* const w, load_over(id));
   if (w == nullptr) {
     return fail(ErrorCode::kNotFound, "there is no workload " + id,
@@ -237,7 +235,8 @@ void Desk::forget(Workload& w) {
   effects_.push_back([this, outputs = std::move(outputs)] {
     for (const engine::AttemptId& attempt : outputs) {
       const auto removed = engine_.remove(attempt);
-      if (!removed) options_.warn("removing the output of " + attempt + ": " + removed.error().text());
+      if (!removed)
+        options_.warn("removing the output of " + attempt + ": " + removed.error().text());
     }
   });
   dirty_workloads_.erase(id);
@@ -321,9 +320,8 @@ Result<Outcome> Desk::change(const Intent& intent, const std::string& id,
   }
   if (patch.sets_auto_delete) changed.auto_delete_after = patch.auto_delete_after;
   for (const auto& [name, role_change] : patch.roles) {
-    const auto role =
-        std::find_if(changed.entry.spec.roles.begin(), changed.entry.spec.roles.end(),
-                     [&](const RoleSpec& r) { return r.name == name; });
+    const auto role = std::find_if(changed.entry.spec.roles.begin(), changed.entry.spec.roles.end(),
+                                   [&](const RoleSpec& r) { return r.name == name; });
     if (role == changed.entry.spec.roles.end()) {
       return fail(field_error(ErrorCode::kNotFound, "roles." + name,
                               "workload " + w->name() + " has no role " + name));

@@ -9,6 +9,9 @@
 
 namespace fairlead::cli {
 
+// Where a server that root started on its default directory listens for everyone on the machine.
+inline constexpr const char* kPublicSocket = "/run/fairlead/fairlead.sock";
+
 // --server, --token-file and --context as they were given; empty: not.
 struct ConnectionFlags {
   std::string server;

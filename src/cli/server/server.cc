@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <map>
-
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,8 +38,11 @@ Result<Address> parse_address(const std::string& text) {
     port = std::stoi(text.substr(colon + 1));
   }
   if (port < 0 || port > 65'535) {
-    return fail({ErrorCode::kInvalidArgument, "\"" + text + "\" is no address and port", {},
-                 "--listen", "such as 127.0.0.1:7380 or [::1]:7380"});
+    return fail({ErrorCode::kInvalidArgument,
+                 "\"" + text + "\" is no address and port",
+                 {},
+                 "--listen",
+                 "such as 127.0.0.1:7380 or [::1]:7380"});
   }
   address.port = static_cast<std::uint16_t>(port);
   address.host = text.substr(0, colon);
@@ -63,8 +65,11 @@ Result<std::vector<net::ListenerOptions>> listeners(const ServerSettings& settin
     out.push_back({"public", net::UnixListener{settings.socket, 0666}, std::nullopt, {}});
   }
   if (settings.certificate.empty() != settings.key.empty()) {
-    return fail({ErrorCode::kInvalidArgument, "a certificate and its key go together", {},
-                 "--tls-cert", "give both --tls-cert and --tls-key"});
+    return fail({ErrorCode::kInvalidArgument,
+                 "a certificate and its key go together",
+                 {},
+                 "--tls-cert",
+                 "give both --tls-cert and --tls-key"});
   }
   if (settings.listen.empty()) return out;
   FAIRLEAD_ASSIGN(const Address address, parse_address(settings.listen));
@@ -78,7 +83,8 @@ Result<std::vector<net::ListenerOptions>> listeners(const ServerSettings& settin
     return fail({ErrorCode::kForbidden,
                  address.host + " can be reached from other machines, and tokens would go over "
                                 "the network in the clear",
-                 {}, "--listen",
+                 {},
+                 "--listen",
                  "give --tls-cert and --tls-key, or listen on 127.0.0.1"});
   }
   out.push_back(std::move(tcp));
@@ -178,8 +184,8 @@ Result<void> run_server(const ServerSettings& settings,
     const Address address = *parse_address(settings.listen);
     const std::string host =
         address.host.find(':') == std::string::npos ? address.host : "[" + address.host + "]";
-    said.address = (settings.certificate.empty() ? "http://" : "https://") + host + ":" +
-                   std::to_string(port);
+    said.address =
+        (settings.certificate.empty() ? "http://" : "https://") + host + ":" + std::to_string(port);
     said.link = said.address + "/login?code=" + identity.issue_code();
   }
   ready(said);
@@ -206,10 +212,10 @@ Result<bool> stop_server(const std::string& state) {
   in >> pid;
   if (pid <= 1 || kill(pid, SIGTERM) != 0) {
     close(lock);
-    return fail(ErrorCode::kForbidden,
-                "the server of " + state + " (process " + std::to_string(pid) +
-                    ") cannot be told to stop",
-                "run this as the user who started it");
+    return fail(
+        ErrorCode::kForbidden,
+        "the server of " + state + " (process " + std::to_string(pid) + ") cannot be told to stop",
+        "run this as the user who started it");
   }
   // It answers what is under way first; that has a bound of its own.
   flock(lock, LOCK_EX);

@@ -42,6 +42,4 @@ Result<void> run_server(const ServerSettings& settings,
 // Asks the server of a state directory to stop and waits until it has. False: there is none.
 Result<bool> stop_server(const std::string& state);
 
-inline constexpr const char* kPublicSocket = "/run/fairlead/fairlead.sock";
-
 }  // namespace fairlead::cli

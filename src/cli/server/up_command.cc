@@ -1,16 +1,17 @@
 // fairlead up, fairlead down.
 #include <ctime>
+#include <fcntl.h>
 #include <iostream>
 #include <mutex>
 #include <ostream>
-
-#include <CLI/CLI.hpp>
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
+
 #include "base/printable.h"
 #include "base/time.h"
+#include "cli/client/connection.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/server/server.h"
@@ -60,7 +61,8 @@ int serve_detached(const ServerSettings& settings, CliContext& context) {
     return report(context, Error{ErrorCode::kIo, "no pipe can be made", {}, {}, {}});
   }
   const pid_t child = fork();
-  if (child < 0) return report(context, Error{ErrorCode::kIo, "no process can be made", {}, {}, {}});
+  if (child < 0)
+    return report(context, Error{ErrorCode::kIo, "no process can be made", {}, {}, {}});
   if (child == 0) {
     close(ends[0]);
     setsid();
@@ -163,9 +165,11 @@ void add_down_command(CLI::App& app, CliContext& context) {
     if (!stopped) {
       context.exit_status = report(context, stopped.error());
     } else if (!*stopped) {
-      context.exit_status =
-          report(context, Error{ErrorCode::kNotFound, "no server runs on " + *state, {}, {},
-                                "name its directory with --state DIR"});
+      context.exit_status = report(context, Error{ErrorCode::kNotFound,
+                                                  "no server runs on " + *state,
+                                                  {},
+                                                  {},
+                                                  "name its directory with --state DIR"});
     } else {
       context.err << "Stopped. What runs goes on; `fairlead up` takes it up again.\n";
     }

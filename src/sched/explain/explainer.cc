@@ -540,7 +540,7 @@ Explanation Explainer::explain(WorkloadId id) {
     reason.code = ReasonCode::kBackingOff;
     reason.rule = "4.3";
     reason.subject = w.name;
-    reason.text = "its start was refused outside the scheduler; it is tried again at " +
+    reason.text = "it failed, or could not be started where it was placed; it is tried again at " +
                   to_rfc3339(w.retry_at);
     // It starts then, or when its windows are open next.
     if (const auto at = windows_open_from(core_.queues_, w.queue, w.retry_at)) {
