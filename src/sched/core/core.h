@@ -272,7 +272,8 @@ class Core {
   bool within_non_preemptible_quota(const PoolCore& pool, QueueId queue,
                                     const ResourceVector& demand, bool non_preemptible) const;
   bool free_in_all(const PoolCore& pool, const Requirement& requirement) const;
-  std::vector<WorkloadId> claimants(const PoolCore& pool, const Bucket& bucket) const;
+  std::vector<WorkloadId> by_own_priority(const PoolCore& pool, const Bucket& bucket) const;
+  std::vector<WorkloadId> claimants(PoolCore& pool, const Bucket& bucket);
   std::int64_t claim_priority(const PoolCore& pool, const Head& head) const;
   bool moves_pause(const PoolCore& pool, RequirementId id);
   void look_again(PoolCore& pool);
@@ -289,7 +290,8 @@ class Core {
                PoolCore::Herd& own);
   Attempt take_back(PoolCore& pool, BucketId bucket, WorkloadId id);
   Attempt claim_past(PoolCore& pool, BucketId bucket, WorkloadId id, const ResourceVector& demand);
-  Attempt claim_in(PoolCore& pool, BucketId bucket, WorkloadId id);
+  class PastReservations;
+  Attempt claim_in(PoolCore& pool, BucketId bucket, WorkloadId id, const PastReservations& past);
   std::string eviction_text(const PoolCore& pool, TakeBack rule, const WorkloadRecord& victim,
                             const WorkloadRecord& claimant, const ResourceSet& contested,
                             const ResourceVector& given) const;
@@ -299,6 +301,7 @@ class Core {
 
   // planning.cc
   Runtime runtime_of(const WorkloadRecord& w) const;
+  Duration planned_runtime(WorkloadId id) const;
   void expect_end(WorkloadId id, std::int32_t role, std::int32_t index);
   void forget_end(WorkloadId id, std::int32_t role, std::int32_t index);
   void extend_overruns(PoolCore& pool);
@@ -348,12 +351,18 @@ class Core {
     PastReservations& operator=(const PastReservations&) = delete;
     ~PastReservations();
     bool by_right() const { return by_right_; }
+    // What it shows: until when the workload runs at most, and what it passes by right. Until plans
+    // change.
+    Instant until() const { return until_; }
+    Passes passes() const;
 
    private:
     Core& core_;
     PoolCore& pool_;
     bool shows_ = false;  // other room than to all
     bool by_right_ = false;
+    Instant until_ = kNever;
+    std::vector<bool> passes_;         // by position
     std::vector<Reservation> passed_;  // as they count at gates
   };
 

@@ -432,8 +432,10 @@ bool Pass::run(PoolCore& pool, Scope scope, Claims claims, const std::vector<Buc
     std::vector<RequirementId> asked = waits_for(head.key.workload);
     auto outcome = core_.attempt(pool, head.bucket, head.key.workload);
     if (claims_ && outcome != Core::Attempt::kStarted) {
+      Duration shortest = kForGood;
       for (const WorkloadId id : core_.claimants(pool, core_.pending_.bucket(head.bucket))) {
         asked = waits_for(id);
+        shortest = std::min(shortest, core_.planned_runtime(id));
         outcome = core_.take_back(pool, head.bucket, id);
         if (outcome == Core::Attempt::kStarted) break;
       }
@@ -441,6 +443,7 @@ bool Pass::run(PoolCore& pool, Scope scope, Claims claims, const std::vector<Buc
         Bucket& bucket = core_.pending_.bucket(head.bucket);
         bucket.claimed_at = pool.claims_version;
         bucket.claimed_with = core_.claim_priority(pool, head);
+        bucket.claimed_for = shortest;
         ++failed_claims_;
         continue;
       }

@@ -118,7 +118,7 @@ void Core::look_again(PoolCore& pool) {
 
 // The bucket's head, and where waiting ages those behind it that have a higher priority of their
 // own: with that they claim (7.2.a). Ascending by it.
-std::vector<WorkloadId> Core::claimants(const PoolCore& pool, const Bucket& bucket) const {
+std::vector<WorkloadId> Core::by_own_priority(const PoolCore& pool, const Bucket& bucket) const {
   const auto& entries = bucket.entries;
   std::vector<WorkloadId> out{entries.begin()->workload};
   if (pool.state().spec.aging_interval.ms == 0) return out;
@@ -129,10 +129,25 @@ std::vector<WorkloadId> Core::claimants(const PoolCore& pool, const Bucket& buck
   return out;
 }
 
+// Those of the bucket that claim: and where something is reserved, those who may use what the head
+// may not (9.2.b). Of many of these the first, and the one that ends soonest.
+std::vector<WorkloadId> Core::claimants(PoolCore& pool, const Bucket& bucket) {
+  constexpr std::size_t kMostPassing = 8;
+  std::vector<WorkloadId> out = by_own_priority(pool, bucket);
+  if (pool.timeline.reservations().empty()) return out;
+  std::vector<WorkloadId> passing = who_may_pass(pool, bucket);
+  if (passing.size() > kMostPassing)
+    passing.erase(passing.begin() + kMostPassing - 1, passing.end() - 1);
+  for (const WorkloadId id : passing) {
+    if (std::find(out.begin(), out.end(), id) == out.end()) out.push_back(id);
+  }
+  return out;
+}
+
 // The highest priority with which one of the bucket claims.
 std::int64_t Core::claim_priority(const PoolCore& pool, const Head& head) const {
   if (pool.state().spec.aging_interval.ms == 0) return workloads_.get(head.key.workload).priority;
-  return workloads_.get(claimants(pool, pending_.bucket(head.bucket)).back()).priority;
+  return workloads_.get(by_own_priority(pool, pending_.bucket(head.bucket)).back()).priority;
 }
 
 // Whether the pool as a whole has the GPUs free: then they are only scattered (7.3).
@@ -258,8 +273,9 @@ PoolCore::Herd Core::herd(PoolCore& pool, const std::vector<WorkloadId>& ids) {
   PoolCore::Herd out;
   out.victims = std::make_unique<Victims>(pool.state(), ids, workloads_, shapes_, classes_, now_,
                                           options_.restart_cost);
-  out.taker = std::make_unique<Taker>(Trial(*pool.placement, queues_, now_, *out.victims,
-                                            workloads_, shapes_, classes_, options_.search_steps));
+  out.taker =
+      std::make_unique<Taker>(Trial(*pool.placement, pool.timeline, queues_, now_, *out.victims,
+                                    workloads_, shapes_, classes_, options_.search_steps));
   return out;
 }
 
@@ -340,12 +356,13 @@ Core::Attempt Core::take_back(PoolCore& pool, BucketId bucket_id, WorkloadId id)
 Core::Attempt Core::claim_past(PoolCore& pool, BucketId bucket, WorkloadId id,
                                const ResourceVector& demand) {
   const PastReservations past(*this, pool, id, demand);
-  const Attempt outcome = claim_in(pool, bucket, id);
+  const Attempt outcome = claim_in(pool, bucket, id, past);
   if (outcome == Attempt::kStarted && past.by_right()) pool.plans_changed = true;
   return outcome;
 }
 
-Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) {
+Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id,
+                             const PastReservations& past) {
   ++claims_;
   const Bucket& bucket = pending_.bucket(bucket_id);
   Requirement& requirement = pending_.requirement(bucket.requirement);
@@ -364,6 +381,8 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) 
   claim.queue = queue;
   claim.priority = w.priority;
   claim.request = &request;
+  claim.until = past.until();
+  claim.passes = past.passes();
   for (QueueId q = queue; q.valid(); q = queues_.get(q).parent) {
     ResourceSet reached;
     for (std::size_t r = 0; r < demand.size(); ++r) {
@@ -528,6 +547,7 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
   const bool growth =
       pending_.requirement(requirement).kind == EntryKind::kExtra ||
       (pending_.requirement(requirement).role >= 0 && workloads_.get(claimant).running > 0);
+  pool.timeline.show_all();  // what was found lies in what is really free
   std::vector<WorkloadId> victims;
   std::map<WorkloadId, std::size_t> position;
   for (const TaskRef& t : outcome.victims) {
@@ -581,7 +601,6 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
     touch(claimant, t.role, t.index);
     start_task(claimant, pool_id, std::move(t), non_preemptible);
   }
-  drop_reservation_of(claimant);
   std::vector<Started> moved;
   for (auto& move : outcome.moves) {
     moved.push_back({move.workload, pool_id, false, move.tasks});
@@ -592,6 +611,8 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
     }
     workloads_.get(move.workload).run_priority = priority;  // it goes on as what it was
   }
+  drop_reservation_of(claimant);
+  pool.timeline.hide(now_, kNever, {});  // what was freed may be promised
   for (const WorkloadId v : victims) {
     after_change(v);
   }

@@ -167,6 +167,25 @@ ResourceVector Trial::rest_of(const VictimUnit& unit, Int128& cost) const {
   return amounts;
 }
 
+// Takes tasks off their nodes, or puts them back.
+void Trial::lift(const std::vector<TaskRef>& tasks, bool off) {
+  std::set<NodeId> reserved;
+  for (const TaskRef& t : tasks) {
+    const WorkloadRecord& w = workloads_.get(t.workload);
+    const auto role = static_cast<std::size_t>(t.role);
+    const TaskPlacement& at = w.roles[role].tasks[static_cast<std::size_t>(t.index)].placement;
+    if (pool_.state.node(at.node).pool != pool_.state.id) continue;
+    if (!timeline_.on(at.node).empty()) {
+      reserved.insert(at.node);
+      timeline_.show_on(at.node);
+      off ? timeline_.lift(t) : timeline_.put_back(t);
+    }
+    const TaskClass& task = classes_.get(shapes_.get(w.shape).classes[role]);
+    off ? pool_.state.give(at.node, at, task) : pool_.state.take(at.node, at, task);
+  }
+  for (const NodeId node : reserved) timeline_.hide_on(node, now_, claim_->until, claim_->passes);
+}
+
 void Trial::add(Id id) {
   const VictimUnit& unit = victims_.unit(id);
   Chosen chosen{id, {}, {}, 0, contested_};
@@ -176,16 +195,10 @@ void Trial::add(Id id) {
     spares_left_[static_cast<std::size_t>(unit.spare)] -=
         static_cast<std::int32_t>(unit.tasks.size());
   }
-  const WorkloadRecord& w = workloads_.get(unit.workload);
-  const Shape& shape = shapes_.get(w.shape);
   for (const TaskRef& t : unit.tasks) {
-    if (!off_.insert(t).second) continue;
-    chosen.tasks.push_back(t);
-    const auto role = static_cast<std::size_t>(t.role);
-    const TaskSlot& slot = w.roles[role].tasks[static_cast<std::size_t>(t.index)];
-    if (here(slot))
-      pool_.state.give(slot.placement.node, slot.placement, classes_.get(shape.classes[role]));
+    if (off_.insert(t).second) chosen.tasks.push_back(t);
   }
+  lift(chosen.tasks, true);
   queues_.charge(pool_.state.id, unit.queue, chosen.amounts, -1, false, 0, now_);
   auto& [given, spent] = chosen_of_[unit.workload];
   given.add(chosen.amounts);
@@ -203,15 +216,8 @@ void Trial::remove_last() {
     spares_left_[static_cast<std::size_t>(unit.spare)] +=
         static_cast<std::int32_t>(unit.tasks.size());
   }
-  const WorkloadRecord& w = workloads_.get(unit.workload);
-  const Shape& shape = shapes_.get(w.shape);
-  for (const TaskRef& t : chosen.tasks) {
-    off_.erase(t);
-    const auto role = static_cast<std::size_t>(t.role);
-    const TaskSlot& slot = w.roles[role].tasks[static_cast<std::size_t>(t.index)];
-    if (here(slot))
-      pool_.state.take(slot.placement.node, slot.placement, classes_.get(shape.classes[role]));
-  }
+  for (const TaskRef& t : chosen.tasks) off_.erase(t);
+  lift(chosen.tasks, false);
   queues_.charge(pool_.state.id, unit.queue, chosen.amounts, 1, false, 0, now_);
   auto& [given, spent] = chosen_of_[unit.workload];
   given.add(chosen.amounts, -1);
@@ -281,7 +287,8 @@ std::pair<std::size_t, std::size_t> Trial::hit() const {
 }
 
 // Requires: the claimant is placed. Each workload's tasks find another place together, the largest
-// first; then they are taken away again.
+// first; then they are taken away again. They mind every reservation but the claimant's: what moves
+// has no right to pass any.
 bool Trial::move_all(VictimSet& out) {
   std::map<WorkloadId, GangRequest> requests;
   for (const Chosen& c : chosen_) {
@@ -312,6 +319,8 @@ bool Trial::move_all(VictimSet& out) {
     order.emplace_back(-largest, id);
   }
   std::sort(order.begin(), order.end());
+  timeline_.hide(now_, kNever,
+                 [this](const Reservation& r) { return r.workload == claim_->workload; });
   bool all = true;
   for (const auto& [size, id] : order) {
     GangPlacer placer(pool_, std::max<std::int64_t>(steps_left_, 0));
@@ -324,6 +333,7 @@ bool Trial::move_all(VictimSet& out) {
   }
   for (const VictimSet::Move& move : out.moves)
     GangPlacer::release(pool_, requests[move.workload], move.tasks);
+  timeline_.hide(now_, claim_->until, claim_->passes);
   return all;
 }
 

@@ -3,7 +3,8 @@
 //
 // A trial works on the nodes and ledgers themselves: units are taken off, the claimant is placed by
 // the same placement as ever, and all is put back. So a claim is never granted what placement would
-// refuse.
+// refuse. What a unit frees on nodes with reservations is shown to the claimant as far as it may
+// use it (9.2.b), and to what moves for it (7.3) as far as nobody has it a promise.
 //
 // Invariant: nodes and ledgers are as they were but for the units that are chosen. If a set of
 // units may go, so may each part of it, in any order. Cost: legal() O(tasks + depth) once per unit
@@ -23,6 +24,7 @@
 #include "sched/evict/victims.h"
 #include "sched/place/gang.h"
 #include "sched/place/placement_pool.h"
+#include "sched/plan/timeline.h"
 
 namespace fairlead::sched {
 
@@ -37,6 +39,8 @@ struct Claim {
   QueueId queue;
   std::int32_t priority = 0;
   const GangRequest* request = nullptr;  // what it needs, of which roles
+  Instant until = kNever;                // it is over by then at the latest
+  Passes passes;                         // reservations that it need not mind
   // Limits that are reached (5.1): what they keep out may be taken back below them.
   std::vector<std::pair<QueueId, ResourceSet>> behind_gates;
   // Whether the queue may lose anything at all to it: false rules out all units of the queue.
@@ -68,10 +72,11 @@ class Trial {
  public:
   using Id = Victims::Id;
 
-  Trial(PlacementPool& pool, QueueTree& queues, Instant now, const Victims& victims,
-        const WorkloadTable& workloads, const Shapes& shapes, const TaskClasses& classes,
-        std::int64_t steps)
+  Trial(PlacementPool& pool, Timeline& timeline, QueueTree& queues, Instant now,
+        const Victims& victims, const WorkloadTable& workloads, const Shapes& shapes,
+        const TaskClasses& classes, std::int64_t steps)
       : pool_(pool),
+        timeline_(timeline),
         queues_(queues),
         now_(now),
         victims_(victims),
@@ -137,9 +142,7 @@ class Trial {
     ResourceSet contested_before;
   };
 
-  bool here(const TaskSlot& slot) const {
-    return pool_.state.node(slot.placement.node).pool == pool_.state.id;
-  }
+  void lift(const std::vector<TaskRef>& tasks, bool off);
   ResourceSet lacking_on(std::uint32_t slot);
   bool find_out(Id id, ResourceSet& lacking);
   bool keeps_shares(const VictimUnit& unit, const ResourceSet& lacking) const;
@@ -148,6 +151,7 @@ class Trial {
   bool move_all(VictimSet& out);
 
   PlacementPool& pool_;
+  Timeline& timeline_;
   QueueTree& queues_;
   Instant now_;
   const Victims& victims_;

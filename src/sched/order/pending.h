@@ -77,6 +77,7 @@ struct Bucket {
   std::size_t position = 0;               // among the buckets of its requirement in its pool
   std::uint64_t claimed_at = UINT64_MAX;  // pool's claims_version at the last search in vain
   std::int64_t claimed_with = 0;          // the highest priority that claimed then
+  Duration claimed_for;                   // the shortest runtime of those that claimed then
   std::uint64_t put_off_at = UINT64_MAX;  // pool's claims_version when a claim was put off
   std::uint64_t shut_in = 0;  // the last decision that met a shut gate at the real charge (Pass)
   // The last decisions that found none of it to pass reservations, and none to plan (Pass).
@@ -110,8 +111,9 @@ class PendingSet {
   Requirement& requirement(RequirementId id) { return requirements_[id.index()]; }
   const Requirement& requirement(RequirementId id) const { return requirements_[id.index()]; }
 
-  void add(RequirementId requirement, QueueId queue, PoolId pool, std::int32_t stage,
-           const EntryKey& key);
+  // In which bucket it is then.
+  BucketId add(RequirementId requirement, QueueId queue, PoolId pool, std::int32_t stage,
+               const EntryKey& key);
   void remove(RequirementId requirement, QueueId queue, PoolId pool, const EntryKey& key);
   // Gives the requirement back if nothing waits on it; true if it did.
   bool drop_if_unused(RequirementId requirement);
