@@ -240,14 +240,21 @@ class Core {
   void stop_stale();
   void divide(PoolCore& pool);
   std::int64_t room_margin(PoolCore& pool, RequirementId id);
-  enum class Attempt : std::uint8_t { kStarted, kNoRoom, kGateShut };
+  enum class Attempt : std::uint8_t {
+    kStarted,
+    kNoRoom,
+    kGateShut,
+    kRanOut,  // of a claim: there may be victims for it (7.6)
+  };
   Attempt attempt(PoolCore& pool, BucketId bucket, WorkloadId id);
   GangRequest request_for(PoolCore& pool, const WorkloadRecord& w,
                           const Requirement& requirement) const;
   std::vector<SlotRange> ranges_for(PoolCore& pool, const WorkloadRecord& w,
                                     const Shape& shape) const;
   Goal compile(const PoolCore& pool, const TopologyGoal& goal) const;
-  GangOutcome place(PoolCore& pool, const WorkloadRecord& w, GangRequest& request);
+  // `steps`: those that are left, for all ranges together; null: the usual ones for each.
+  GangOutcome place(PoolCore& pool, const WorkloadRecord& w, GangRequest& request,
+                    std::int64_t* steps = nullptr);
   bool within_gates(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
                     const GangRequest& request, const std::vector<TaskPlacement>& tasks);
 
@@ -412,6 +419,7 @@ class Core {
   bool some_min_runtime_ = false;        // some queue protects what started lately (7.4)
   std::vector<QueueId> lost_something_;  // queues that the last served claim took from
   std::int64_t claims_ = 0;              // searches for victims
+  std::int64_t claim_steps_ = 0;         // that these took
   std::int64_t served_claims_ = 0;       // that found them
   std::int64_t evictions_ = 0;           // workloads stopped, whole or in part
   std::int64_t unsaid_ = 0;              // tasks that started and were taken in one decision

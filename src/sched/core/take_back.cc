@@ -393,15 +393,15 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id,
     if (!reached.empty()) claim.behind_gates.emplace_back(q, reached);
   }
   const SlotRange range = request.range;
-  claim.place = [&] {
+  claim.place = [&](std::int64_t& steps) {
     GangOutcome outcome;
     if (!gates_open(queues_, resources_, gate, now_, nullptr)) return outcome;
-    outcome = place(pool, w, request);
+    outcome = place(pool, w, request, &steps);
     request.range = range;
     if (outcome.verdict == GangVerdict::kPlaced && varies &&
         !within_gates(pool, w, requirement, request, outcome.tasks)) {
       GangPlacer::release(*pool.placement, request, outcome.tasks);
-      outcome = GangOutcome{GangVerdict::kNoDomain, {}};
+      outcome = GangOutcome{GangVerdict::kNotFound, {}};  // elsewhere it may be charged less
     }
     return outcome;
   };
@@ -439,6 +439,7 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id,
   if (options_.reclaim && guard.entitled() && !surely_too_little(pool, queue, request))
     rules.push_back(TakeBack::kReclaim);
   if (runs_below(pool_id, queue, w.priority)) rules.push_back(TakeBack::kPreempt);
+  Attempt failed = Attempt::kGateShut;
   for (const TakeBack rule : rules) {
     const auto untouchable = [&](const VictimUnit& unit) {
       const WorkloadRecord& victim = workloads_.get(unit.workload);
@@ -461,7 +462,9 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id,
     PoolCore::Herd own;
     Taker::Outcome outcome =
         taker(pool, rule, queue, request, own)->find(rule, claim, &guard, untouchable);
+    claim_steps_ += outcome.steps;
     if (outcome.answer != Taker::Answer::kFound) {
+      if (outcome.answer == Taker::Answer::kRanOut) failed = Attempt::kRanOut;
       if (rule == TakeBack::kConsolidate && own.victims->units().size() > kManyUnits)
         requirement.in(pool_id).no_move_before = now_ + kPutOff;
       continue;
@@ -469,7 +472,7 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id,
     carry_out(pool, rule, id, bucket.requirement, std::move(outcome.set));
     return Attempt::kStarted;
   }
-  return Attempt::kGateShut;
+  return failed;
 }
 
 // 10.3. Requires: nothing has stopped yet.
@@ -576,7 +579,9 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
     withdraw_wants(v);
     lost_something_.push_back(workloads_.get(v).queue);
   }
+  std::set<PoolId> touched{pool_id};  // a node may have changed pools since
   for (const TaskRef& t : outcome.victims) {
+    touched.insert(nodes_[task_slot(workloads_.get(t.workload), t).placement.node.index()].pool);
     if (unsay_start(t)) {
       ++unsaid_;
     } else {
@@ -612,7 +617,8 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
     workloads_.get(move.workload).run_priority = priority;  // it goes on as what it was
   }
   drop_reservation_of(claimant);
-  pool.timeline.hide(now_, kNever, {});  // what was freed may be promised
+  // What was freed may be promised.
+  for (const PoolId id : touched) pools_[id.index()]->timeline.hide(now_, kNever, {});
   for (const WorkloadId v : victims) {
     after_change(v);
   }

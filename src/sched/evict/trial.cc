@@ -118,6 +118,8 @@ void Trial::begin(TakeBack rule, const Claim& claim, const ShareGuard* guard,
   untouchable_ = &untouchable;
   ++claim_number_;
   steps_left_ = steps_;
+  steps_before_ = 0;
+  sure_ = true;
   known_.resize(victims_.units().size());
   spares_left_ = victims_.spares();
 }
@@ -239,8 +241,11 @@ bool Trial::add_all(const std::vector<Id>& units) {
 
 bool Trial::place(VictimSet& out) {
   count_step();
-  GangOutcome placed = claim_->place();
-  if (placed.verdict != GangVerdict::kPlaced) return false;
+  GangOutcome placed = claim_->place(steps_left_);
+  if (placed.verdict != GangVerdict::kPlaced) {
+    sure_ = sure_ && proves(placed.verdict);
+    return false;
+  }
   VictimSet found;
   found.tasks = std::move(placed.tasks);
   const bool whole = rule_ != TakeBack::kConsolidate || (move_all(found) && within_limits(found));
@@ -323,8 +328,9 @@ bool Trial::move_all(VictimSet& out) {
                  [this](const Reservation& r) { return r.workload == claim_->workload; });
   bool all = true;
   for (const auto& [size, id] : order) {
-    GangPlacer placer(pool_, std::max<std::int64_t>(steps_left_, 0));
+    GangPlacer placer(pool_, steps_left_);
     GangOutcome outcome = placer.place(requests[id]);
+    steps_left_ = placer.steps_left();
     if (outcome.verdict != GangVerdict::kPlaced) {
       all = false;
       break;
@@ -337,18 +343,19 @@ bool Trial::move_all(VictimSet& out) {
   return all;
 }
 
-bool Trial::hopeless(const std::vector<Id>& units) {
+GangVerdict Trial::with_all_gone(const std::vector<Id>& units) {
   std::fill(spares_left_.begin(), spares_left_.end(), INT32_MAX / 2);
   const TakeBack asked = std::exchange(rule_, TakeBack::kPreempt);
   for (const Id id : units) {
     if (may_add(id)) add(id);
   }
-  const GangOutcome all = claim_->place();
+  count_step();
+  const GangOutcome all = claim_->place(steps_left_);
   if (all.verdict == GangVerdict::kPlaced) claim_->release(all.tasks);
   clear();
   spares_left_ = victims_.spares();
   rule_ = asked;
-  return all.verdict == GangVerdict::kNoRoom;
+  return all.verdict;
 }
 
 void Trial::give_on(std::uint32_t slot, Id id, NodeRoom& room) const {

@@ -45,8 +45,9 @@ struct Claim {
   std::vector<std::pair<QueueId, ResourceSet>> behind_gates;
   // Whether the queue may lose anything at all to it: false rules out all units of the queue.
   std::function<bool(QueueId)> may_lose;
-  // Places the claimant if its gates are open, or says why not; and puts it back.
-  std::function<GangOutcome()> place;
+  // Places the claimant if its gates are open, or says why not; takes its steps off. And puts it
+  // back.
+  std::function<GangOutcome(std::int64_t& steps)> place;
   std::function<void(const std::vector<TaskPlacement>&)> release;
   // What a workload's queue is charged for tasks where they are placed.
   std::function<ResourceVector(WorkloadId, const std::vector<TaskPlacement>&)> charge;
@@ -113,11 +114,19 @@ class Trial {
   // what is chosen in `out`; the claimant is put back in any case. Counts a step.
   bool place(VictimSet& out);
   void count_step() { --steps_left_; }
+  // So many steps again.
+  void begin_steps() {
+    steps_before_ = steps_taken();
+    steps_left_ = steps_;
+  }
   bool out_of_steps() const { return steps_left_ < 0; }
+  std::int64_t steps_taken() const { return steps_before_ + steps_ - steps_left_; }
+  // Whether each "no" to the claimant was a proof so far.
+  bool sure() const { return sure_ && !out_of_steps(); }
 
-  // Whether counting proves that the claimant would not fit with all of `units` gone, shares and
-  // minimums or not. Requires: nothing is chosen.
-  bool hopeless(const std::vector<Id>& units);
+  // What placement says of the claimant with all of `units` gone, shares and minimums or not: a
+  // proved "no" holds for each part of them. Requires: nothing is chosen.
+  GangVerdict with_all_gone(const std::vector<Id>& units);
 
   // Gives the room what the unit's tasks hold on the slot, those off their nodes already apart.
   void give_on(std::uint32_t slot, Id id, NodeRoom& room) const;
@@ -160,6 +169,8 @@ class Trial {
   const TaskClasses& classes_;
   std::int64_t steps_;
   std::int64_t steps_left_ = 0;
+  std::int64_t steps_before_ = 0;  // taken of those before
+  bool sure_ = true;
 
   TakeBack rule_ = TakeBack::kReclaim;
   const Claim* claim_ = nullptr;

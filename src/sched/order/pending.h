@@ -59,7 +59,6 @@ struct Requirement {
     std::uint64_t failed_at = UINT64_MAX;  // release_version of the pool at the last failure
     Instant no_move_before{INT64_MIN};     // 7.3: the last search for what to move was in vain
     Instant no_plan_before{INT64_MIN};     // 9.2: the last search for a start was in vain
-    bool ran_out = false;                  // the failure was one of steps, not a proof
     std::vector<BucketId> buckets;
     std::size_t position = 0;  // in requirements_in() while it has buckets
   };
@@ -78,6 +77,7 @@ struct Bucket {
   std::uint64_t claimed_at = UINT64_MAX;  // pool's claims_version at the last search in vain
   std::int64_t claimed_with = 0;          // the highest priority that claimed then
   Duration claimed_for;                   // the shortest runtime of those that claimed then
+  bool claim_ran_out = false;             // that search was not to the end (7.6)
   std::uint64_t put_off_at = UINT64_MAX;  // pool's claims_version when a claim was put off
   std::uint64_t shut_in = 0;  // the last decision that met a shut gate at the real charge (Pass)
   // The last decisions that found none of it to pass reservations, and none to plan (Pass).
