@@ -403,8 +403,12 @@ TEST_F(Apply, ChangesNameWhatIsThere) {
   refuses(TaskEnded{"waits", "worker", 0, TaskOutcome::kLost}, ErrorCode::kConflict, "not running");
   refuses(CheckpointSaved{"nobody", "", -1}, ErrorCode::kNotFound, "nobody");
   refuses(CheckpointSaved{"runs", "driver", -1}, ErrorCode::kNotFound, "driver");
-  refuses(CheckpointSaved{"runs", "worker", 2}, ErrorCode::kConflict, "worker-2 is running");
-  refuses(CheckpointSaved{"runs", "worker", -2}, ErrorCode::kConflict, "is running");
+  refuses(CheckpointSaved{"runs", "worker", 2}, ErrorCode::kConflict,
+          "no task 2 of role 'worker' of workload 'runs' is running");
+  refuses(CheckpointSaved{"runs", "worker", -2}, ErrorCode::kConflict, "no task -2 of role");
+  refuses(CheckpointSaved{"runs", "", 7}, ErrorCode::kConflict, "no task 7 of workload 'runs'");
+  refuses(CheckpointSaved{"waits", "worker", -1}, ErrorCode::kConflict,
+          "nothing of role 'worker' of workload 'waits' is running");
   refuses(CheckpointSaved{"waits", "", -1}, ErrorCode::kConflict, "nothing of workload 'waits'");
   refuses(MixStated{{{gpus(1), {}, -1}}}, ErrorCode::kOutOfRange, "count is -1");
   refuses(MixStated{{{gpus(1), {}, kMaxAmount}, {gpus(2), {}, 1}}}, ErrorCode::kOutOfRange,
@@ -460,6 +464,33 @@ TEST(TakingBack, TakesAGangOfWhichOneNodeChangedPools) {
   EXPECT_EQ(cluster.scheduler.workload("high")->running, 1);
   EXPECT_EQ(cluster.scheduler.workload("gang")->running, 0);
   EXPECT_TRUE(cluster.scheduler.verify());
+}
+
+// 7.6: a gang of two fractions of which a device holds four: 13 devices do, and from 12 on counting
+// does not rule it out. Each of the 210 sets of six victims of two devices would be searched for a
+// place in vain. The steps of two searches bound all of it, and a larger set is found.
+TEST(TakingBack, AClaimIsBoundedByTheStepsOfTwoSearches) {
+  SchedulerOptions options;
+  options.consolidate = false;
+  Cluster cluster(options);
+  for (int i = 0; i < 20; ++i) cluster.node("n" + std::to_string(i), 1);
+  for (int i = 0; i < 10; ++i) cluster.submit("low" + std::to_string(i), gpus(1), 2);
+  cluster.decide();
+  WorkloadSpec gang = Cluster::workload("gang", portion(260), 16);
+  gang.roles.push_back(gang.roles.front());
+  gang.roles.back().name = "small";
+  gang.roles.back().request = portion(230);
+  gang.roles.back().count = gang.roles.back().min = 34;
+  gang.priority = 75;
+  cluster.must(WorkloadSubmitted{gang});
+  cluster.decide();
+  EXPECT_EQ(cluster.scheduler.workload("gang")->running, 50);
+  EXPECT_EQ(cluster.scheduler.running_count(), 1 + 3) << "seven gangs of two were enough";
+  std::map<std::string, std::int64_t> counted;
+  for (const auto& [name, value] : cluster.scheduler.counters()) counted[name] = value;
+  EXPECT_EQ(counted["claims"], 1);
+  // What is begun when they are used up ends at its first step.
+  EXPECT_LE(counted["claim_steps"], 2 * options.search_steps + 100);
 }
 
 // --- shapes and classes come and go ---

@@ -12,10 +12,11 @@
 namespace fairlead::sched::testing {
 
 struct Cluster {
-  Scheduler scheduler = Scheduler::create().value();
+  Scheduler scheduler;
   Instant now{0};
 
-  Cluster() {
+  explicit Cluster(SchedulerOptions options = {})
+      : scheduler(std::move(*Scheduler::create(options))) {
     must(DeviceClassDefined{*known_device_class("T4")});
     must(PoolDefined{PoolSpec{}});
     must(QueueUpserted{queue("team", kUnlimited)});

@@ -29,11 +29,13 @@ struct Rules {
   bool priorities = false;
   bool queues = false;
   bool unknown = true;  // some workloads do not say how long they run
+  bool taking_back = false;
 };
 
 class PlanPlay {
  public:
-  PlanPlay(const Step& cluster, Rules rules) : scheduler_(new_scheduler(false)), rules_(rules) {
+  PlanPlay(const Step& cluster, Rules rules)
+      : scheduler_(new_scheduler(rules.taking_back)), rules_(rules) {
     tell(sched::TopologyDefined{{}});
     DeviceClass card;
     card.name = "card";
@@ -165,23 +167,44 @@ class PlanPlay {
   void decide() {
     if (!complaint_.empty()) return;
     history_.push_back({now_, std::nullopt, false});
+    const std::map<std::string, Instant> before = reserved_;
+    bool passed = false;
     for (const sched::Decision& decision : scheduler_.decide(now_)) {
+      // Nothing here loses a part: each workload is a gang.
+      if (const auto* stopped = std::get_if<sched::Stopped>(&decision))
+        ends_.erase(scheduler_.workload_name(stopped->workload));
       const auto* started = std::get_if<sched::Started>(&decision);
       if (!started) continue;
       const std::string& name = scheduler_.workload_name(started->workload);
       const auto& spec = specs_.at(name);
+      passed = passed || may_pass_some(spec, before);
       ends_[name] = spec.max_runtime ? std::optional(now_ + *spec.max_runtime) : std::nullopt;
       if (strict() && promised_.count(name) > 0 && now_ > promised_.at(name))
         complain(fmt::format("I10: {} was promised {} and starts at {}", name,
                              to_rfc3339(promised_.at(name)), to_rfc3339(now_)));
     }
     check();
+    for (const auto& [name, start] : before) {
+      const auto now = reserved_.find(name);
+      if (passed || now == reserved_.end() || now->second <= start) continue;
+      complain(fmt::format("9.2.b: {} was to start at {} and now at {}, passed by nobody who may",
+                           name, to_rfc3339(start), to_rfc3339(now->second)));
+    }
+  }
+
+  // By rule 7.2, or perhaps by 7.1.
+  bool may_pass_some(const WorkloadSpec& spec, const std::map<std::string, Instant>& reserved) {
+    return std::any_of(reserved.begin(), reserved.end(), [&](const auto& r) {
+      const WorkloadSpec& other = specs_.at(r.first);
+      return other.queue != spec.queue || other.priority < spec.priority;
+    });
   }
 
   void check() {
     if (const auto verified = scheduler_.verify(); !verified) complain(verified.error().text());
     if (!scheduler_.decide(now_).empty()) complain("a second decision at rest decides something");
     std::size_t reserved = 0;
+    reserved_.clear();
     for (const std::string& name : scheduler_.workload_names()) {
       const auto view = scheduler_.workload(name);
       if (view->running > 0) {
@@ -197,6 +220,7 @@ class PlanPlay {
       if (!view->reservation) continue;
       ++reserved;
       const Instant start = view->reservation->start;
+      reserved_[name] = start;
       if (start < now_) complain(fmt::format("{} is late", name));
       const auto [it, first] = promised_.emplace(name, start);
       if (strict() && start > it->second)
@@ -267,6 +291,7 @@ class PlanPlay {
   std::map<std::string, WorkloadSpec> specs_;
   std::map<std::string, std::optional<Instant>> ends_;  // of what runs
   std::map<std::string, Instant> promised_;
+  std::map<std::string, Instant> reserved_;  // after the last decision
 };
 
 void for_all_plans(Rules rules, const std::function<std::string(PlanPlay&)>& then = {}) {
@@ -301,6 +326,19 @@ TEST(Planning, PromisesAreKeptBesideWhatDoesNotSay) {
 // Promises may be passed by right; all else holds.
 TEST(Planning, BooksHoldWhilePromisesArePassed) {
   for_all_plans({.fractions = true, .priorities = true, .queues = true, .unknown = true});
+}
+
+// Who takes something back passes those alone that it may pass, and what moves passes nobody.
+TEST(Planning, PromisesAreKeptBesideClaims) {
+  for_all_plans({.queues = false, .unknown = false, .taking_back = true});
+}
+
+TEST(Planning, BooksHoldWhilePromisesArePassedByClaims) {
+  for_all_plans({.priorities = true, .queues = true, .unknown = true, .taking_back = true});
+}
+
+TEST(Planning, NobodyIsPassedByAClaimButBehindIt) {
+  for_all_plans({.priorities = true, .unknown = true, .taking_back = true});
 }
 
 // 10.2: what is kept out by a reservation starts if it ends as early as it is told to.

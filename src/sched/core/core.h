@@ -242,14 +242,21 @@ class Core {
   void stop_stale();
   void divide(PoolCore& pool);
   std::int64_t room_margin(PoolCore& pool, RequirementId id);
-  enum class Attempt : std::uint8_t { kStarted, kNoRoom, kGateShut };
+  enum class Attempt : std::uint8_t {
+    kStarted,
+    kNoRoom,
+    kGateShut,
+    kRanOut,  // of a claim: there may be victims for it (7.6)
+  };
   Attempt attempt(PoolCore& pool, BucketId bucket, WorkloadId id);
   GangRequest request_for(PoolCore& pool, const WorkloadRecord& w,
                           const Requirement& requirement) const;
   std::vector<SlotRange> ranges_for(PoolCore& pool, const WorkloadRecord& w,
                                     const Shape& shape) const;
   Goal compile(const PoolCore& pool, const TopologyGoal& goal) const;
-  GangOutcome place(PoolCore& pool, const WorkloadRecord& w, GangRequest& request);
+  // `steps`: those that are left, for all ranges together; null: the usual ones for each.
+  GangOutcome place(PoolCore& pool, const WorkloadRecord& w, GangRequest& request,
+                    std::int64_t* steps = nullptr);
   bool within_gates(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
                     const GangRequest& request, const std::vector<TaskPlacement>& tasks);
 
@@ -274,7 +281,8 @@ class Core {
   bool within_non_preemptible_quota(const PoolCore& pool, QueueId queue,
                                     const ResourceVector& demand, bool non_preemptible) const;
   bool free_in_all(const PoolCore& pool, const Requirement& requirement) const;
-  std::vector<WorkloadId> claimants(const PoolCore& pool, const Bucket& bucket) const;
+  std::vector<WorkloadId> by_own_priority(const PoolCore& pool, const Bucket& bucket) const;
+  std::vector<WorkloadId> claimants(PoolCore& pool, const Bucket& bucket);
   std::int64_t claim_priority(const PoolCore& pool, const Head& head) const;
   bool moves_pause(const PoolCore& pool, RequirementId id);
   void look_again(PoolCore& pool);
@@ -291,7 +299,8 @@ class Core {
                PoolCore::Herd& own);
   Attempt take_back(PoolCore& pool, BucketId bucket, WorkloadId id);
   Attempt claim_past(PoolCore& pool, BucketId bucket, WorkloadId id, const ResourceVector& demand);
-  Attempt claim_in(PoolCore& pool, BucketId bucket, WorkloadId id);
+  class PastReservations;
+  Attempt claim_in(PoolCore& pool, BucketId bucket, WorkloadId id, const PastReservations& past);
   std::string eviction_text(const PoolCore& pool, TakeBack rule, const WorkloadRecord& victim,
                             const WorkloadRecord& claimant, const ResourceSet& contested,
                             const ResourceVector& given) const;
@@ -301,6 +310,7 @@ class Core {
 
   // planning.cc
   Runtime runtime_of(const WorkloadRecord& w) const;
+  Duration planned_runtime(WorkloadId id) const;
   void expect_end(WorkloadId id, std::int32_t role, std::int32_t index);
   void forget_end(WorkloadId id, std::int32_t role, std::int32_t index);
   void extend_overruns(PoolCore& pool);
@@ -351,12 +361,18 @@ class Core {
     PastReservations& operator=(const PastReservations&) = delete;
     ~PastReservations();
     bool by_right() const { return by_right_; }
+    // What it shows: until when the workload runs at most, and what it passes by right. Until plans
+    // change.
+    Instant until() const { return until_; }
+    Passes passes() const;
 
    private:
     Core& core_;
     PoolCore& pool_;
     bool shows_ = false;  // other room than to all
     bool by_right_ = false;
+    Instant until_ = kNever;
+    std::vector<bool> passes_;         // by position
     std::vector<Reservation> passed_;  // as they count at gates
   };
 
@@ -407,6 +423,7 @@ class Core {
   bool some_min_runtime_ = false;        // some queue protects what started lately (7.4)
   std::vector<QueueId> lost_something_;  // queues that the last served claim took from
   std::int64_t claims_ = 0;              // searches for victims
+  std::int64_t claim_steps_ = 0;         // that these took
   std::int64_t served_claims_ = 0;       // that found them
   std::int64_t evictions_ = 0;           // workloads stopped, whole or in part
   std::int64_t unsaid_ = 0;              // tasks that started and were taken in one decision

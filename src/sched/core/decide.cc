@@ -59,9 +59,10 @@ void Core::stop_stale() {
     stopped.text = "ran below its minimum for " + to_text(w.staleness_grace_period) + " (8.3)";
     for (std::size_t r = 0; r < w.roles.size(); ++r) {
       const RoleProgress& progress = w.roles[r];
-      if (progress.running + progress.succeeded < shape.roles[r].min) {
+      const std::int32_t minimum = shape.roles[r].min - progress.succeeded;
+      if (progress.running < minimum) {
         stopped.text += "; of " + shape.roles[r].name + " " + std::to_string(progress.running) +
-                        " of " + std::to_string(shape.roles[r].min) + " ran";
+                        " of " + std::to_string(minimum) + " ran";
       }
       for (std::size_t i = 0; i < progress.tasks.size(); ++i) {
         if (progress.tasks[i].state != TaskState::kRunning) continue;
@@ -322,11 +323,14 @@ GangRequest Core::request_for(PoolCore& pool, const WorkloadRecord& w,
   return request;
 }
 
-GangOutcome Core::place(PoolCore& pool, const WorkloadRecord& w, GangRequest& request) {
+GangOutcome Core::place(PoolCore& pool, const WorkloadRecord& w, GangRequest& request,
+                        std::int64_t* steps) {
   GangOutcome outcome;
   for (const SlotRange range : ranges_for(pool, w, shapes_.get(w.shape))) {
     request.range = range;
-    outcome = GangPlacer(*pool.placement, options_.search_steps).place(request);
+    GangPlacer placer(*pool.placement, steps ? *steps : options_.search_steps);
+    outcome = placer.place(request);
+    if (steps) *steps = placer.steps_left();
     if (outcome.verdict == GangVerdict::kPlaced) break;
   }
   return outcome;
@@ -356,7 +360,6 @@ Core::Attempt Core::attempt(PoolCore& pool, BucketId bucket_id, WorkloadId id) {
   const WorkloadRecord& w = workloads_.get(id);
   GangRequest request = request_for(pool, w, requirement);
   GangOutcome outcome = place(pool, w, request);
-  requirement.in(bucket.pool).ran_out = outcome.verdict == GangVerdict::kRanOut;
   if (outcome.verdict != GangVerdict::kPlaced) return Attempt::kNoRoom;
   const bool varies =
       std::any_of(requirement.needs.begin(), requirement.needs.end(),

@@ -528,7 +528,8 @@ Result<void> Core::on(const WorkloadChanged& e) {
     pool->claims_due = true;
   }
   const ShapeId old = std::exchange(w.shape, shapes_.acquire(spec));
-  // 8.1: a lowered count gives back the highest task numbers.
+  // 8.1: a lowered count gives back the highest task numbers. That is no loss (8.3.a).
+  const bool lost_some = w.lost_some;
   Stopped stopped = stop_of(id, StopCause::kShrunk);
   for (std::size_t r = 0; r < spec.roles.size() && !old_shape.independent; ++r) {
     auto& tasks = w.roles[r].tasks;
@@ -546,6 +547,7 @@ Result<void> Core::on(const WorkloadChanged& e) {
       w.roles[r].first_pending = std::min(w.roles[r].first_pending, spec.roles[r].count);
     }
   }
+  w.lost_some = lost_some;
   if (!stopped.tasks.empty()) decisions_.push_back(std::move(stopped));
   shapes_.release(old);
   after_change(id);

@@ -153,9 +153,10 @@ bool Pass::may_claim(QueueId leaf, const Head& head) {
   if (!p.standing) p.standing = core_.standing(*pool_, leaf);
   if (!p.standing->gates_open) return false;
   // In a later pool of its list its demand is not in the shares yet (7.1.d).
-  const bool reclaims = (requirement.later_choice && core_.options_.reclaim) ||
-                        (requirement.chances.reclaimable &&
-                         requirement.demand[kGpuResource] <= p.standing->gpu_below_share);
+  const std::int64_t gpu = requirement.demand[kGpuResource];
+  const bool reclaims =
+      (requirement.later_choice && core_.options_.reclaim) ||
+      (requirement.chances.reclaimable && (gpu == 0 || gpu <= p.standing->gpu_below_share));
   // Nobody of the bucket claims with more than the head is served with (7.2.a).
   const bool preempts = -head.key.minus_priority > p.standing->lowest_priority;
   if (!requirement.chances.scattered && !reclaims && !preempts) return false;
@@ -432,15 +433,21 @@ bool Pass::run(PoolCore& pool, Scope scope, Claims claims, const std::vector<Buc
     std::vector<RequirementId> asked = waits_for(head.key.workload);
     auto outcome = core_.attempt(pool, head.bucket, head.key.workload);
     if (claims_ && outcome != Core::Attempt::kStarted) {
+      Duration shortest = kForGood;
+      bool ran_out = false;
       for (const WorkloadId id : core_.claimants(pool, core_.pending_.bucket(head.bucket))) {
         asked = waits_for(id);
+        shortest = std::min(shortest, core_.planned_runtime(id));
         outcome = core_.take_back(pool, head.bucket, id);
         if (outcome == Core::Attempt::kStarted) break;
+        ran_out = ran_out || outcome == Core::Attempt::kRanOut;
       }
       if (outcome != Core::Attempt::kStarted) {
         Bucket& bucket = core_.pending_.bucket(head.bucket);
         bucket.claimed_at = pool.claims_version;
         bucket.claimed_with = core_.claim_priority(pool, head);
+        bucket.claimed_for = shortest;
+        bucket.claim_ran_out = ran_out;
         ++failed_claims_;
         continue;
       }
@@ -454,6 +461,7 @@ bool Pass::run(PoolCore& pool, Scope scope, Claims claims, const std::vector<Buc
             pool.state().release_version;
         if (!open(head.requirement)) close(head.requirement);
         break;
+      case Core::Attempt::kRanOut:  // of claims alone
       case Core::Attempt::kGateShut:
         // At what it would really be charged (2.3.b): not tried again now.
         core_.pending_.bucket(head.bucket).shut_in = decision_;

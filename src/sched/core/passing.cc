@@ -86,8 +86,7 @@ std::vector<WorkloadId> Core::who_may_pass(PoolCore& pool, const Bucket& bucket)
       continue;
     }
     if (++looked_at > kMostLookedAt) break;
-    const Runtime runtime = runtime_of(workloads_.get(key.workload));
-    const Duration most = runtime.known() ? runtime.most : kForGood;
+    const Duration most = planned_runtime(key.workload);
     bool passes = most < shortest && now_ + most <= last;
     for (const Reservation& r : pool.timeline.reservations()) {
       if (passes || rights_used) break;
@@ -108,12 +107,12 @@ Core::PastReservations::PastReservations(Core& core, PoolCore& pool, WorkloadId 
   const auto& all = pool.timeline.reservations();
   if (all.empty()) return;
   const Runtime runtime = core.runtime_of(core.workloads_.get(id));
-  const Instant until = runtime.known() ? core.now_ + std::max(runtime.most, seconds(1)) : kNever;
-  std::vector<bool> by_right(all.size());
+  if (runtime.known()) until_ = core.now_ + std::max(runtime.most, seconds(1));
+  passes_.resize(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    by_right[i] = core.may_pass(pool, id, demand, all[i]);
-    by_right_ = by_right_ || by_right[i];
-    if (!by_right[i] && all[i].start < until) continue;
+    passes_[i] = core.may_pass(pool, id, demand, all[i]);
+    by_right_ = by_right_ || passes_[i];
+    if (!passes_[i] && all[i].start < until_) continue;
     shows_ = true;
     Reservation& passed = passed_.emplace_back();
     passed.workload = all[i].workload;
@@ -123,9 +122,13 @@ Core::PastReservations::PastReservations(Core& core, PoolCore& pool, WorkloadId 
     core.count_reserved(pool, passed, -1);
   }
   if (!shows_) return;
-  pool.timeline.hide(core.now_, until, [&](const Reservation& r) {
-    return by_right[static_cast<std::size_t>(&r - all.data())];
-  });
+  pool.timeline.hide(core.now_, until_, passes());
+}
+
+Passes Core::PastReservations::passes() const {
+  return [this](const Reservation& r) {
+    return passes_[static_cast<std::size_t>(&r - pool_.timeline.reservations().data())];
+  };
 }
 
 Core::PastReservations::~PastReservations() {

@@ -41,6 +41,12 @@ Runtime Core::runtime_of(const WorkloadRecord& w) const {
   return out;
 }
 
+// At most; what nobody knows the end of runs for good.
+Duration Core::planned_runtime(WorkloadId id) const {
+  const Runtime runtime = runtime_of(workloads_.get(id));
+  return runtime.known() ? std::max(runtime.most, seconds(1)) : kForGood;
+}
+
 // Requires: the task has just started, or is known to have.
 void Core::expect_end(WorkloadId id, std::int32_t role, std::int32_t index) {
   WorkloadRecord& w = workloads_.get(id);
@@ -108,8 +114,7 @@ std::optional<Reservation> Core::plan(PoolCore& pool, WorkloadId id, Requirement
                                       const Passes& passes) {
   Requirement& requirement = pending_.requirement(requirement_id);
   const WorkloadRecord& w = workloads_.get(id);
-  const Runtime runtime = runtime_of(w);
-  const Duration length = runtime.known() ? std::max(runtime.most, seconds(1)) : kForGood;
+  const Duration length = planned_runtime(id);
   if (!pool.planner) {
     pool.planner = std::make_unique<Planner>(*pool.placement, nodes_, pool.timeline, workloads_,
                                              shapes_, classes_);

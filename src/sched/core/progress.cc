@@ -289,10 +289,11 @@ Result<void> Core::on(const CheckpointSaved& e) {
     }
   }
   if (any) return {};
-  const std::string what = e.index == -1 && e.role.empty()
-                               ? "nothing of workload '" + e.workload + "'"
-                               : "no task " + task_text(e.workload, e.role, e.index);
-  return fail(ErrorCode::kConflict, what + " is running: there is nothing to save");
+  std::string what = "nothing";
+  if (e.index != -1) what = "no task " + std::to_string(e.index);
+  if (!e.role.empty()) what += " of role '" + e.role + "'";
+  return fail(ErrorCode::kConflict,
+              what + " of workload '" + e.workload + "' is running: there is nothing to save");
 }
 
 Result<void> Core::on(const WorkloadRequeued& e) {

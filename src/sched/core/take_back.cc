@@ -118,7 +118,7 @@ void Core::look_again(PoolCore& pool) {
 
 // The bucket's head, and where waiting ages those behind it that have a higher priority of their
 // own: with that they claim (7.2.a). Ascending by it.
-std::vector<WorkloadId> Core::claimants(const PoolCore& pool, const Bucket& bucket) const {
+std::vector<WorkloadId> Core::by_own_priority(const PoolCore& pool, const Bucket& bucket) const {
   const auto& entries = bucket.entries;
   std::vector<WorkloadId> out{entries.begin()->workload};
   if (pool.state().spec.aging_interval.ms == 0) return out;
@@ -129,10 +129,25 @@ std::vector<WorkloadId> Core::claimants(const PoolCore& pool, const Bucket& buck
   return out;
 }
 
+// Those of the bucket that claim: and where something is reserved, those who may use what the head
+// may not (9.2.b). Of many of these the first, and the one that ends soonest.
+std::vector<WorkloadId> Core::claimants(PoolCore& pool, const Bucket& bucket) {
+  constexpr std::size_t kMostPassing = 8;
+  std::vector<WorkloadId> out = by_own_priority(pool, bucket);
+  if (pool.timeline.reservations().empty()) return out;
+  std::vector<WorkloadId> passing = who_may_pass(pool, bucket);
+  if (passing.size() > kMostPassing)
+    passing.erase(passing.begin() + kMostPassing - 1, passing.end() - 1);
+  for (const WorkloadId id : passing) {
+    if (std::find(out.begin(), out.end(), id) == out.end()) out.push_back(id);
+  }
+  return out;
+}
+
 // The highest priority with which one of the bucket claims.
 std::int64_t Core::claim_priority(const PoolCore& pool, const Head& head) const {
   if (pool.state().spec.aging_interval.ms == 0) return workloads_.get(head.key.workload).priority;
-  return workloads_.get(claimants(pool, pending_.bucket(head.bucket)).back()).priority;
+  return workloads_.get(by_own_priority(pool, pending_.bucket(head.bucket)).back()).priority;
 }
 
 // Whether the pool as a whole has the GPUs free: then they are only scattered (7.3).
@@ -258,8 +273,9 @@ PoolCore::Herd Core::herd(PoolCore& pool, const std::vector<WorkloadId>& ids) {
   PoolCore::Herd out;
   out.victims = std::make_unique<Victims>(pool.state(), ids, workloads_, shapes_, classes_, now_,
                                           options_.restart_cost);
-  out.taker = std::make_unique<Taker>(Trial(*pool.placement, queues_, now_, *out.victims,
-                                            workloads_, shapes_, classes_, options_.search_steps));
+  out.taker =
+      std::make_unique<Taker>(Trial(*pool.placement, pool.timeline, queues_, now_, *out.victims,
+                                    workloads_, shapes_, classes_, options_.search_steps));
   return out;
 }
 
@@ -340,12 +356,13 @@ Core::Attempt Core::take_back(PoolCore& pool, BucketId bucket_id, WorkloadId id)
 Core::Attempt Core::claim_past(PoolCore& pool, BucketId bucket, WorkloadId id,
                                const ResourceVector& demand) {
   const PastReservations past(*this, pool, id, demand);
-  const Attempt outcome = claim_in(pool, bucket, id);
+  const Attempt outcome = claim_in(pool, bucket, id, past);
   if (outcome == Attempt::kStarted && past.by_right()) pool.plans_changed = true;
   return outcome;
 }
 
-Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) {
+Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id,
+                             const PastReservations& past) {
   ++claims_;
   const Bucket& bucket = pending_.bucket(bucket_id);
   Requirement& requirement = pending_.requirement(bucket.requirement);
@@ -364,6 +381,8 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) 
   claim.queue = queue;
   claim.priority = w.priority;
   claim.request = &request;
+  claim.until = past.until();
+  claim.passes = past.passes();
   for (QueueId q = queue; q.valid(); q = queues_.get(q).parent) {
     ResourceSet reached;
     for (std::size_t r = 0; r < demand.size(); ++r) {
@@ -374,15 +393,15 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) 
     if (!reached.empty()) claim.behind_gates.emplace_back(q, reached);
   }
   const SlotRange range = request.range;
-  claim.place = [&] {
+  claim.place = [&](std::int64_t& steps) {
     GangOutcome outcome;
     if (!gates_open(queues_, resources_, gate, now_, nullptr)) return outcome;
-    outcome = place(pool, w, request);
+    outcome = place(pool, w, request, &steps);
     request.range = range;
     if (outcome.verdict == GangVerdict::kPlaced && varies &&
         !within_gates(pool, w, requirement, request, outcome.tasks)) {
       GangPlacer::release(*pool.placement, request, outcome.tasks);
-      outcome = GangOutcome{GangVerdict::kNoDomain, {}};
+      outcome = GangOutcome{GangVerdict::kNotFound, {}};  // elsewhere it may be charged less
     }
     return outcome;
   };
@@ -420,6 +439,7 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) 
   if (options_.reclaim && guard.entitled() && !surely_too_little(pool, queue, request))
     rules.push_back(TakeBack::kReclaim);
   if (runs_below(pool_id, queue, w.priority)) rules.push_back(TakeBack::kPreempt);
+  Attempt failed = Attempt::kGateShut;
   for (const TakeBack rule : rules) {
     const auto untouchable = [&](const VictimUnit& unit) {
       const WorkloadRecord& victim = workloads_.get(unit.workload);
@@ -442,7 +462,9 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) 
     PoolCore::Herd own;
     Taker::Outcome outcome =
         taker(pool, rule, queue, request, own)->find(rule, claim, &guard, untouchable);
+    claim_steps_ += outcome.steps;
     if (outcome.answer != Taker::Answer::kFound) {
+      if (outcome.answer == Taker::Answer::kRanOut) failed = Attempt::kRanOut;
       if (rule == TakeBack::kConsolidate && own.victims->units().size() > kManyUnits)
         requirement.in(pool_id).no_move_before = now_ + kPutOff;
       continue;
@@ -450,7 +472,7 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id) 
     carry_out(pool, rule, id, bucket.requirement, std::move(outcome.set));
     return Attempt::kStarted;
   }
-  return Attempt::kGateShut;
+  return failed;
 }
 
 // 10.3. Requires: nothing has stopped yet.
@@ -528,6 +550,7 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
   const bool growth =
       pending_.requirement(requirement).kind == EntryKind::kExtra ||
       (pending_.requirement(requirement).role >= 0 && workloads_.get(claimant).running > 0);
+  pool.timeline.show_all();  // what was found lies in what is really free
   std::vector<WorkloadId> victims;
   std::map<WorkloadId, std::size_t> position;
   for (const TaskRef& t : outcome.victims) {
@@ -556,7 +579,9 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
     withdraw_wants(v);
     lost_something_.push_back(workloads_.get(v).queue);
   }
+  std::set<PoolId> touched{pool_id};  // a node may have changed pools since
   for (const TaskRef& t : outcome.victims) {
+    touched.insert(nodes_[task_slot(workloads_.get(t.workload), t).placement.node.index()].pool);
     if (unsay_start(t)) {
       ++unsaid_;
     } else {
@@ -581,7 +606,6 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
     touch(claimant, t.role, t.index);
     start_task(claimant, pool_id, std::move(t), non_preemptible);
   }
-  drop_reservation_of(claimant);
   std::vector<Started> moved;
   for (auto& move : outcome.moves) {
     moved.push_back({move.workload, pool_id, false, move.tasks});
@@ -592,6 +616,9 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
     }
     workloads_.get(move.workload).run_priority = priority;  // it goes on as what it was
   }
+  drop_reservation_of(claimant);
+  // What was freed may be promised.
+  for (const PoolId id : touched) pools_[id.index()]->timeline.hide(now_, kNever, {});
   for (const WorkloadId v : victims) {
     after_change(v);
   }

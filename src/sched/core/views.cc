@@ -188,6 +188,7 @@ std::vector<std::pair<std::string, std::int64_t>> Core::counters() const {
     indices += pool->placement->index_count();
   }
   return {{"attempts", attempts_},
+          {"claim_steps", claim_steps_},
           {"claims", claims_},
           {"claims_served", served_claims_},
           {"class_indices", static_cast<std::int64_t>(indices)},

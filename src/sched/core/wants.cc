@@ -192,7 +192,10 @@ void Core::add_entry(WorkloadId id, EntryKind kind, std::int32_t role, std::int3
   if (!pools.empty()) entry.minus_priority = minus_priority(w, pools.front().first);
   const EntryKey key = entry_key(id, entry);
   for (const auto& [pool, stage] : pools) {
-    pending_.add(entry.requirement, w.queue, pool, stage, key);
+    Bucket& bucket = pending_.bucket(pending_.add(entry.requirement, w.queue, pool, stage, key));
+    // It may end before what those that claimed in vain had to mind (9.2.b).
+    const bool reserved = !pools_[pool.index()]->timeline.reservations().empty();
+    if (reserved && planned_runtime(id) < bucket.claimed_for) bucket.claimed_at = UINT64_MAX;
     entry.pools.push_back(pool);
   }
   w.entries.push_back(std::move(entry));

@@ -110,7 +110,7 @@ bool Taker::open_nodes(VictimSet& out) {
     Opening opening = open_node(trial_, slot, needed - have);
     if (opening.gain > 0) nodes.push({std::move(opening), slot});
   }
-  while (have < needed && !nodes.empty()) {
+  while (have < needed && !nodes.empty() && !trial_.out_of_steps()) {
     Node entry = nodes.top();
     nodes.pop();
     if (trial_.add_all(entry.opening.units)) {
@@ -120,8 +120,8 @@ bool Taker::open_nodes(VictimSet& out) {
     entry.opening = open_node(trial_, entry.slot, needed - have);
     if (entry.opening.gain > 0) nodes.push(std::move(entry));
   }
-  if (have < needed) return false;
-  return trial_.place(out);
+  overshot_ = have > needed;
+  return have >= needed && trial_.place(out);
 }
 
 // Adds what may go, least cost first and more each time, until the claimant fits.
@@ -146,7 +146,7 @@ bool Taker::add_by_cost(VictimSet& out) {
 
 // Every legal set, those that cost more than the best known left out.
 void Taker::look_from(std::size_t next, VictimSet& out) {
-  for (std::size_t i = next; i < legal_.size(); ++i) {
+  for (std::size_t i = next; i < legal_.size() && !trial_.out_of_steps(); ++i) {
     if (!trial_.may_add(legal_[i])) continue;
     trial_.add(legal_[i]);
     const Int128 cost = trial_.cost();
@@ -216,31 +216,46 @@ Taker::Outcome Taker::find(TakeBack rule, const Claim& claim, const ShareGuard* 
                            const Untouchable& untouchable) {
   trial_.begin(rule, claim, guard, untouchable);
   Outcome out;
+  out.answer = search(out.set);
+  trial_.clear();
+  out.steps = trial_.steps_taken();
+  return out;
+}
+
+// Of up to kExhaustive legal units, all that are chosen from.
+Taker::Answer Taker::search_few(VictimSet& out) {
+  if (too_few_places()) return Answer::kProvedNone;
+  const GangVerdict most = trial_.with_all_gone(legal_);
+  if (proves(most)) return Answer::kProvedNone;
+  if (look_at_all(out)) return Answer::kFound;
+  if (trial_.sure()) return Answer::kProvedNone;
+  // Sets that are too small used up the steps. With those of one search more, larger ones.
+  if (most != GangVerdict::kPlaced || !trial_.out_of_steps()) return Answer::kRanOut;
+  trial_.begin_steps();
+  if (!add_by_cost(out)) return Answer::kRanOut;
+  leave_out(out);
+  return Answer::kFound;
+}
+
+Taker::Answer Taker::search(VictimSet& out) {
   collect_legal(kExhaustive + 1);
-  if (legal_.empty()) return out;
-  if (legal_.size() <= kExhaustive) {
-    if (!too_few_places() && look_at_all(out.set)) out.answer = Answer::kFound;
-    return out;
-  }
+  if (legal_.empty()) return Answer::kProvedNone;
+  if (legal_.size() <= kExhaustive) return search_few(out);
+  const Claim& claim = trial_.claim();
   // Behind a limit any unit below it may do, wherever it runs.
-  if (tasks_of(*claim.request) == 1 && claim.behind_gates.empty() && find_for_one(out.set)) {
-    out.answer = Answer::kFound;
-    return out;
-  }
+  if (tasks_of(*claim.request) == 1 && claim.behind_gates.empty() && find_for_one(out))
+    return Answer::kFound;
   collect_legal(SIZE_MAX);
-  if (too_few_places()) return out;
-  const bool by_node = one_class() && open_nodes(out.set);
+  if (too_few_places()) return Answer::kProvedNone;
+  const bool by_node = one_class() && open_nodes(out);
   if (!by_node) trial_.clear();
-  if (by_node || add_by_cost(out.set)) {
-    out.answer = Answer::kFound;
-    // Of many nodes each was opened by its cheapest set.
-    if (!by_node || trial_.size() <= kMostLeftOut) leave_out(out.set);
-    trial_.clear();
-    return out;
+  if (by_node || add_by_cost(out)) {
+    // Of many nodes each was opened by its cheapest set, the last perhaps by more than is needed.
+    if (!by_node || overshot_ || trial_.size() <= kMostLeftOut) leave_out(out);
+    return Answer::kFound;
   }
   trial_.clear();
-  out.answer = trial_.hopeless(legal_) ? Answer::kProvedNone : Answer::kRanOut;
-  return out;
+  return proves(trial_.with_all_gone(legal_)) ? Answer::kProvedNone : Answer::kRanOut;
 }
 
 // The first units by cost that may go, `most` of them.

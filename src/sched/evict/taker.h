@@ -19,12 +19,16 @@
 // the cost is at most that of the best set and of the dearest opening together. For all others: up
 // to kMostLeftOut units are chosen, none of them can be left out; of more, no half that was tried.
 //
-// "No" is proved if every legal set was looked at, or if counting shows that the claimant would not
-// fit with all that may legally go removed, which is asked first of claimants of one class;
-// otherwise the answer says that the search ran out.
+// "No" is proved if the claimant would surely not fit with all that may legally go removed, which
+// is asked first where that is cheap: of claimants of one class, and of few units; or if every
+// legal set was looked at and placement proved each "no". Otherwise the answer says that the search
+// ran out. Of what may move (7.3) the core names a part only, and the first place that is found for
+// what moves is the only one tried: a "no" is proved for that.
 //
-// Cost: O(units) per claim to know what is legal, + O(log nodes) per node opened, + the placement,
-// up to 2^kExhaustive of them for few units.
+// Cost: O(units) per claim to know what is legal, + O(log nodes) per node opened, + the placements,
+// up to 2^kExhaustive of them for few units. Placements, and what they try, are the steps of the
+// trial. When they are used up, what was found is taken; if sets of few units used them up, units
+// are added by cost with as many steps again.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +49,8 @@ class Taker {
   enum class Answer : std::uint8_t { kFound, kProvedNone, kRanOut };
   struct Outcome {
     Answer answer = Answer::kProvedNone;
-    VictimSet set;  // if found
+    VictimSet set;           // if found
+    std::int64_t steps = 0;  // that the search took
   };
 
   explicit Taker(Trial trial) : trial_(std::move(trial)) {}
@@ -56,6 +61,8 @@ class Taker {
 
  private:
   using Id = Victims::Id;
+  Answer search(VictimSet& out);
+  Answer search_few(VictimSet& out);
   void collect_legal(std::size_t most);
   bool one_class() const;
   bool choose(const std::vector<Id>& units);
@@ -70,6 +77,7 @@ class Taker {
   Trial trial_;
   std::vector<Id> legal_;             // by cost
   std::vector<std::uint32_t> slots_;  // where they run, ascending
+  bool overshot_ = false;             // the nodes opened have room for more than was needed
   Int128 best_cost_ = 0;
   std::pair<std::size_t, std::size_t> best_hit_;
   bool found_ = false;

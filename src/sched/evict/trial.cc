@@ -118,6 +118,8 @@ void Trial::begin(TakeBack rule, const Claim& claim, const ShareGuard* guard,
   untouchable_ = &untouchable;
   ++claim_number_;
   steps_left_ = steps_;
+  steps_before_ = 0;
+  sure_ = true;
   known_.resize(victims_.units().size());
   spares_left_ = victims_.spares();
 }
@@ -167,6 +169,25 @@ ResourceVector Trial::rest_of(const VictimUnit& unit, Int128& cost) const {
   return amounts;
 }
 
+// Takes tasks off their nodes, or puts them back.
+void Trial::lift(const std::vector<TaskRef>& tasks, bool off) {
+  std::set<NodeId> reserved;
+  for (const TaskRef& t : tasks) {
+    const WorkloadRecord& w = workloads_.get(t.workload);
+    const auto role = static_cast<std::size_t>(t.role);
+    const TaskPlacement& at = w.roles[role].tasks[static_cast<std::size_t>(t.index)].placement;
+    if (pool_.state.node(at.node).pool != pool_.state.id) continue;
+    if (!timeline_.on(at.node).empty()) {
+      reserved.insert(at.node);
+      timeline_.show_on(at.node);
+      off ? timeline_.lift(t) : timeline_.put_back(t);
+    }
+    const TaskClass& task = classes_.get(shapes_.get(w.shape).classes[role]);
+    off ? pool_.state.give(at.node, at, task) : pool_.state.take(at.node, at, task);
+  }
+  for (const NodeId node : reserved) timeline_.hide_on(node, now_, claim_->until, claim_->passes);
+}
+
 void Trial::add(Id id) {
   const VictimUnit& unit = victims_.unit(id);
   Chosen chosen{id, {}, {}, 0, contested_};
@@ -176,16 +197,10 @@ void Trial::add(Id id) {
     spares_left_[static_cast<std::size_t>(unit.spare)] -=
         static_cast<std::int32_t>(unit.tasks.size());
   }
-  const WorkloadRecord& w = workloads_.get(unit.workload);
-  const Shape& shape = shapes_.get(w.shape);
   for (const TaskRef& t : unit.tasks) {
-    if (!off_.insert(t).second) continue;
-    chosen.tasks.push_back(t);
-    const auto role = static_cast<std::size_t>(t.role);
-    const TaskSlot& slot = w.roles[role].tasks[static_cast<std::size_t>(t.index)];
-    if (here(slot))
-      pool_.state.give(slot.placement.node, slot.placement, classes_.get(shape.classes[role]));
+    if (off_.insert(t).second) chosen.tasks.push_back(t);
   }
+  lift(chosen.tasks, true);
   queues_.charge(pool_.state.id, unit.queue, chosen.amounts, -1, false, 0, now_);
   auto& [given, spent] = chosen_of_[unit.workload];
   given.add(chosen.amounts);
@@ -203,15 +218,8 @@ void Trial::remove_last() {
     spares_left_[static_cast<std::size_t>(unit.spare)] +=
         static_cast<std::int32_t>(unit.tasks.size());
   }
-  const WorkloadRecord& w = workloads_.get(unit.workload);
-  const Shape& shape = shapes_.get(w.shape);
-  for (const TaskRef& t : chosen.tasks) {
-    off_.erase(t);
-    const auto role = static_cast<std::size_t>(t.role);
-    const TaskSlot& slot = w.roles[role].tasks[static_cast<std::size_t>(t.index)];
-    if (here(slot))
-      pool_.state.take(slot.placement.node, slot.placement, classes_.get(shape.classes[role]));
-  }
+  for (const TaskRef& t : chosen.tasks) off_.erase(t);
+  lift(chosen.tasks, false);
   queues_.charge(pool_.state.id, unit.queue, chosen.amounts, 1, false, 0, now_);
   auto& [given, spent] = chosen_of_[unit.workload];
   given.add(chosen.amounts, -1);
@@ -233,8 +241,11 @@ bool Trial::add_all(const std::vector<Id>& units) {
 
 bool Trial::place(VictimSet& out) {
   count_step();
-  GangOutcome placed = claim_->place();
-  if (placed.verdict != GangVerdict::kPlaced) return false;
+  GangOutcome placed = claim_->place(steps_left_);
+  if (placed.verdict != GangVerdict::kPlaced) {
+    sure_ = sure_ && proves(placed.verdict);
+    return false;
+  }
   VictimSet found;
   found.tasks = std::move(placed.tasks);
   const bool whole = rule_ != TakeBack::kConsolidate || (move_all(found) && within_limits(found));
@@ -281,7 +292,8 @@ std::pair<std::size_t, std::size_t> Trial::hit() const {
 }
 
 // Requires: the claimant is placed. Each workload's tasks find another place together, the largest
-// first; then they are taken away again.
+// first; then they are taken away again. They mind every reservation but the claimant's: what moves
+// has no right to pass any.
 bool Trial::move_all(VictimSet& out) {
   std::map<WorkloadId, GangRequest> requests;
   for (const Chosen& c : chosen_) {
@@ -312,10 +324,13 @@ bool Trial::move_all(VictimSet& out) {
     order.emplace_back(-largest, id);
   }
   std::sort(order.begin(), order.end());
+  timeline_.hide(now_, kNever,
+                 [this](const Reservation& r) { return r.workload == claim_->workload; });
   bool all = true;
   for (const auto& [size, id] : order) {
-    GangPlacer placer(pool_, std::max<std::int64_t>(steps_left_, 0));
+    GangPlacer placer(pool_, steps_left_);
     GangOutcome outcome = placer.place(requests[id]);
+    steps_left_ = placer.steps_left();
     if (outcome.verdict != GangVerdict::kPlaced) {
       all = false;
       break;
@@ -324,21 +339,23 @@ bool Trial::move_all(VictimSet& out) {
   }
   for (const VictimSet::Move& move : out.moves)
     GangPlacer::release(pool_, requests[move.workload], move.tasks);
+  timeline_.hide(now_, claim_->until, claim_->passes);
   return all;
 }
 
-bool Trial::hopeless(const std::vector<Id>& units) {
+GangVerdict Trial::with_all_gone(const std::vector<Id>& units) {
   std::fill(spares_left_.begin(), spares_left_.end(), INT32_MAX / 2);
   const TakeBack asked = std::exchange(rule_, TakeBack::kPreempt);
   for (const Id id : units) {
     if (may_add(id)) add(id);
   }
-  const GangOutcome all = claim_->place();
+  count_step();
+  const GangOutcome all = claim_->place(steps_left_);
   if (all.verdict == GangVerdict::kPlaced) claim_->release(all.tasks);
   clear();
   spares_left_ = victims_.spares();
   rule_ = asked;
-  return all.verdict == GangVerdict::kNoRoom;
+  return all.verdict;
 }
 
 void Trial::give_on(std::uint32_t slot, Id id, NodeRoom& room) const {

@@ -3,7 +3,8 @@
 //
 // A trial works on the nodes and ledgers themselves: units are taken off, the claimant is placed by
 // the same placement as ever, and all is put back. So a claim is never granted what placement would
-// refuse.
+// refuse. What a unit frees on nodes with reservations is shown to the claimant as far as it may
+// use it (9.2.b), and to what moves for it (7.3) as far as nobody has it a promise.
 //
 // Invariant: nodes and ledgers are as they were but for the units that are chosen. If a set of
 // units may go, so may each part of it, in any order. Cost: legal() O(tasks + depth) once per unit
@@ -23,6 +24,7 @@
 #include "sched/evict/victims.h"
 #include "sched/place/gang.h"
 #include "sched/place/placement_pool.h"
+#include "sched/plan/timeline.h"
 
 namespace fairlead::sched {
 
@@ -37,12 +39,15 @@ struct Claim {
   QueueId queue;
   std::int32_t priority = 0;
   const GangRequest* request = nullptr;  // what it needs, of which roles
+  Instant until = kNever;                // it is over by then at the latest
+  Passes passes;                         // reservations that it need not mind
   // Limits that are reached (5.1): what they keep out may be taken back below them.
   std::vector<std::pair<QueueId, ResourceSet>> behind_gates;
   // Whether the queue may lose anything at all to it: false rules out all units of the queue.
   std::function<bool(QueueId)> may_lose;
-  // Places the claimant if its gates are open, or says why not; and puts it back.
-  std::function<GangOutcome()> place;
+  // Places the claimant if its gates are open, or says why not; takes its steps off. And puts it
+  // back.
+  std::function<GangOutcome(std::int64_t& steps)> place;
   std::function<void(const std::vector<TaskPlacement>&)> release;
   // What a workload's queue is charged for tasks where they are placed.
   std::function<ResourceVector(WorkloadId, const std::vector<TaskPlacement>&)> charge;
@@ -68,10 +73,11 @@ class Trial {
  public:
   using Id = Victims::Id;
 
-  Trial(PlacementPool& pool, QueueTree& queues, Instant now, const Victims& victims,
-        const WorkloadTable& workloads, const Shapes& shapes, const TaskClasses& classes,
-        std::int64_t steps)
+  Trial(PlacementPool& pool, Timeline& timeline, QueueTree& queues, Instant now,
+        const Victims& victims, const WorkloadTable& workloads, const Shapes& shapes,
+        const TaskClasses& classes, std::int64_t steps)
       : pool_(pool),
+        timeline_(timeline),
         queues_(queues),
         now_(now),
         victims_(victims),
@@ -108,11 +114,19 @@ class Trial {
   // what is chosen in `out`; the claimant is put back in any case. Counts a step.
   bool place(VictimSet& out);
   void count_step() { --steps_left_; }
+  // So many steps again.
+  void begin_steps() {
+    steps_before_ = steps_taken();
+    steps_left_ = steps_;
+  }
   bool out_of_steps() const { return steps_left_ < 0; }
+  std::int64_t steps_taken() const { return steps_before_ + steps_ - steps_left_; }
+  // Whether each "no" to the claimant was a proof so far.
+  bool sure() const { return sure_ && !out_of_steps(); }
 
-  // Whether counting proves that the claimant would not fit with all of `units` gone, shares and
-  // minimums or not. Requires: nothing is chosen.
-  bool hopeless(const std::vector<Id>& units);
+  // What placement says of the claimant with all of `units` gone, shares and minimums or not: a
+  // proved "no" holds for each part of them. Requires: nothing is chosen.
+  GangVerdict with_all_gone(const std::vector<Id>& units);
 
   // Gives the room what the unit's tasks hold on the slot, those off their nodes already apart.
   void give_on(std::uint32_t slot, Id id, NodeRoom& room) const;
@@ -137,9 +151,7 @@ class Trial {
     ResourceSet contested_before;
   };
 
-  bool here(const TaskSlot& slot) const {
-    return pool_.state.node(slot.placement.node).pool == pool_.state.id;
-  }
+  void lift(const std::vector<TaskRef>& tasks, bool off);
   ResourceSet lacking_on(std::uint32_t slot);
   bool find_out(Id id, ResourceSet& lacking);
   bool keeps_shares(const VictimUnit& unit, const ResourceSet& lacking) const;
@@ -148,6 +160,7 @@ class Trial {
   bool move_all(VictimSet& out);
 
   PlacementPool& pool_;
+  Timeline& timeline_;
   QueueTree& queues_;
   Instant now_;
   const Victims& victims_;
@@ -156,6 +169,8 @@ class Trial {
   const TaskClasses& classes_;
   std::int64_t steps_;
   std::int64_t steps_left_ = 0;
+  std::int64_t steps_before_ = 0;  // taken of those before
+  bool sure_ = true;
 
   TakeBack rule_ = TakeBack::kReclaim;
   const Claim* claim_ = nullptr;

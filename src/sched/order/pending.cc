@@ -43,8 +43,8 @@ PendingSet::InPool& PendingSet::in(PoolId pool) {
   return pools_[pool.index()];
 }
 
-void PendingSet::add(RequirementId requirement_id, QueueId queue, PoolId pool, std::int32_t stage,
-                     const EntryKey& key) {
+BucketId PendingSet::add(RequirementId requirement_id, QueueId queue, PoolId pool,
+                         std::int32_t stage, const EntryKey& key) {
   Requirement& r = requirement(requirement_id);
   InPool& where = in(pool);
   if (queue.index() >= where.queues.size()) where.queues.resize(queue.index() + 1);
@@ -86,6 +86,7 @@ void PendingSet::add(RequirementId requirement_id, QueueId queue, PoolId pool, s
   }
   entries.insert(key);
   where.fresh.push_back(it->second);
+  return it->second;
 }
 
 void PendingSet::remove(RequirementId requirement_id, QueueId queue, PoolId pool,

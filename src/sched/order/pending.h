@@ -59,7 +59,6 @@ struct Requirement {
     std::uint64_t failed_at = UINT64_MAX;  // release_version of the pool at the last failure
     Instant no_move_before{INT64_MIN};     // 7.3: the last search for what to move was in vain
     Instant no_plan_before{INT64_MIN};     // 9.2: the last search for a start was in vain
-    bool ran_out = false;                  // the failure was one of steps, not a proof
     std::vector<BucketId> buckets;
     std::size_t position = 0;  // in requirements_in() while it has buckets
   };
@@ -77,6 +76,8 @@ struct Bucket {
   std::size_t position = 0;               // among the buckets of its requirement in its pool
   std::uint64_t claimed_at = UINT64_MAX;  // pool's claims_version at the last search in vain
   std::int64_t claimed_with = 0;          // the highest priority that claimed then
+  Duration claimed_for;                   // the shortest runtime of those that claimed then
+  bool claim_ran_out = false;             // that search was not to the end (7.6)
   std::uint64_t put_off_at = UINT64_MAX;  // pool's claims_version when a claim was put off
   std::uint64_t shut_in = 0;  // the last decision that met a shut gate at the real charge (Pass)
   // The last decisions that found none of it to pass reservations, and none to plan (Pass).
@@ -110,8 +111,9 @@ class PendingSet {
   Requirement& requirement(RequirementId id) { return requirements_[id.index()]; }
   const Requirement& requirement(RequirementId id) const { return requirements_[id.index()]; }
 
-  void add(RequirementId requirement, QueueId queue, PoolId pool, std::int32_t stage,
-           const EntryKey& key);
+  // In which bucket it is then.
+  BucketId add(RequirementId requirement, QueueId queue, PoolId pool, std::int32_t stage,
+               const EntryKey& key);
   void remove(RequirementId requirement, QueueId queue, PoolId pool, const EntryKey& key);
   // Gives the requirement back if nothing waits on it; true if it did.
   bool drop_if_unused(RequirementId requirement);

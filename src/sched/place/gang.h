@@ -62,6 +62,11 @@ enum class GangVerdict : std::uint8_t {
   kRanOut,    // not proved: the steps were used up
 };
 
+// Of a "no": whether there is surely no place.
+inline bool proves(GangVerdict verdict) {
+  return verdict == GangVerdict::kNoRoom || verdict == GangVerdict::kNoDomain;
+}
+
 struct GangOutcome {
   GangVerdict verdict = GangVerdict::kNoRoom;
   std::vector<TaskPlacement> tasks;  // taken from the nodes already when kPlaced

@@ -170,7 +170,7 @@ NodeRoom Timeline::room_at(NodeId id, Instant at, const Passes& passes) const {
     const WorkloadRecord& w = workloads_.get(t.workload);
     const auto role = static_cast<std::size_t>(t.role);
     const TaskSlot& slot = w.roles[role].tasks[static_cast<std::size_t>(t.index)];
-    if (slot.ends > at) continue;
+    if (slot.ends > at || lifted_.count(t) > 0) continue;
     const TaskClass& task = classes_.get(shapes_.get(w.shape).classes[role]);
     room.give(slot.placement, task.host_claim(), task.extended);
   }
@@ -237,18 +237,24 @@ void Timeline::show(NodeId id, const NodeRoom& room, OnNode& here) {
 }
 
 void Timeline::hide(Instant now, Instant until, const Passes& passes) {
-  for (auto& [id, here] : nodes_) {
-    const NodeState& node = pool_.node(id);
-    if (!node.alive || node.pool != pool_.id) continue;
-    show(id, window(id, now, until, passes), here);
-  }
+  for (const auto& [id, here] : nodes_) hide_on(id, now, until, passes);
 }
 
 void Timeline::show_all() {
   if (hiding_ == 0) return;
-  for (auto& [id, here] : nodes_) {
-    if (here.hides) show(id, free_now(id), here);
-  }
+  for (const auto& [id, here] : nodes_) show_on(id);
+}
+
+void Timeline::hide_on(NodeId id, Instant now, Instant until, const Passes& passes) {
+  const auto it = nodes_.find(id);
+  if (it == nodes_.end()) return;
+  const NodeState& node = pool_.node(id);
+  if (node.alive && node.pool == pool_.id) show(id, window(id, now, until, passes), it->second);
+}
+
+void Timeline::show_on(NodeId id) {
+  const auto it = nodes_.find(id);
+  if (it != nodes_.end() && it->second.hides) show(id, free_now(id), it->second);
 }
 
 Instant Timeline::last_start() const {

@@ -70,6 +70,13 @@ class Timeline {
   // have for good.
   void hide(Instant now, Instant until, const Passes& passes);
   void show_all();
+  // The same for one node, if something is reserved there.
+  void hide_on(NodeId node, Instant now, Instant until, const Passes& passes);
+  void show_on(NodeId node);
+  // Of a task that is off its node in a trial (rule 7) but still listed there: what it held is free
+  // already, and does not come free again when it was to end.
+  void lift(const TaskRef& task) { lifted_.insert(task); }
+  void put_back(const TaskRef& task) { lifted_.erase(task); }
   bool hides_something() const { return hiding_ > 0; }
   template <class Visit>  // of each node of which something is hidden
   void each_hidden(const Visit& visit) const {
@@ -97,6 +104,7 @@ class Timeline {
   std::vector<Reservation> reservations_;
   std::map<NodeId, OnNode> nodes_;
   std::size_t hiding_ = 0;  // nodes of which something is hidden
+  std::set<TaskRef> lifted_;
 };
 
 }  // namespace fairlead::sched
