@@ -146,6 +146,7 @@ void Relay::run() {
       wait();
     }
   }
+  socket_.reset();  // the other end is to see now that it is over
 }
 
 bool Relay::ended() {

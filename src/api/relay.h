@@ -57,7 +57,7 @@ class Relay : public std::enable_shared_from_this<Relay> {
 
  private:
   Relay(engine::Descriptor socket, engine::Descriptor bell, std::unique_ptr<Dialect> dialect)
-      : socket_(std::move(socket)), bell_(std::move(bell)), dialect_(std::move(dialect)) {}
+      : bell_(std::move(bell)), dialect_(std::move(dialect)), socket_(std::move(socket)) {}
 
   void ring() const;
   void got(net::Message message);
@@ -68,7 +68,6 @@ class Relay : public std::enable_shared_from_this<Relay> {
   void read_socket();
   void wait();
 
-  const engine::Descriptor socket_;
   const engine::Descriptor bell_;  // an eventfd that wakes run()
   const std::unique_ptr<Dialect> dialect_;
 
@@ -84,6 +83,7 @@ class Relay : public std::enable_shared_from_this<Relay> {
   std::string farewell_words_;
 
   // Of the thread of run().
+  engine::Descriptor socket_;
   std::string in_;
   bool in_over_ = false;  // the socket takes nothing more
   std::deque<std::string> out_;
