@@ -148,7 +148,7 @@ void Api::list_users(Call call) {
   store::Query query;
   query.kind = "user";
   query.limit = in.integer("limit", 1, 1000, 100);
-  query.after = in.text("pageToken", 400).value_or("");
+  query.after = in.page_token();
   if (const auto done = in.done(); !done) return call.refuse(done.error());
   list(call, std::move(query), false);
 }
@@ -226,7 +226,7 @@ void Api::list_tokens(Call call) {
   store::Query query;
   query.kind = "token";
   query.limit = in.integer("limit", 1, 1000, 100);
-  query.after = in.text("pageToken", 400).value_or("");
+  query.after = in.page_token();
   if (const auto done = in.done(); !done) return call.refuse(done.error());
   if (!call.caller.admin()) query.owner = call.caller.user;
   list(call, std::move(query), false);

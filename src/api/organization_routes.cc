@@ -10,7 +10,7 @@ using control::QueueKind;
 void Api::list_queue_nodes(Call call, QueueKind kind) {
   Query query(call.request.target);
   const std::int64_t limit = query.integer("limit", 1, 1000, 100);
-  const std::string after = query.text("pageToken", 400).value_or("");
+  const std::string after = query.page_token();
   if (const auto done = query.done(); !done) return call.refuse(done.error());
   read(std::move(call),
        [kind, limit, after](Desk& desk) { return desk.queue_nodes(kind, limit, after); });
@@ -87,7 +87,7 @@ void Api::delete_project(Call call) {
 void Api::list_pools(Call call) {
   Query query(call.request.target);
   const std::int64_t limit = query.integer("limit", 1, 1000, 100);
-  const std::string after = query.text("pageToken", 400).value_or("");
+  const std::string after = query.page_token();
   if (const auto done = query.done(); !done) return call.refuse(done.error());
   read(std::move(call), [limit, after](Desk& desk) { return desk.pools(limit, after); });
 }
@@ -146,7 +146,7 @@ void Api::replace_pool(Call call) {
 void Api::list_nodes(Call call) {
   Query query(call.request.target);
   const std::int64_t limit = query.integer("limit", 1, 1000, 100);
-  const std::string after = query.text("pageToken", 400).value_or("");
+  const std::string after = query.page_token();
   if (const auto done = query.done(); !done) return call.refuse(done.error());
   read(std::move(call), [limit, after](Desk& desk) { return desk.nodes(limit, after); });
 }

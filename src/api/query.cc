@@ -85,6 +85,15 @@ std::vector<std::string> Query::words(std::string_view name,
   return out;
 }
 
+std::string Query::page_token() {
+  const std::string token = text("pageToken", 400).value_or("");
+  const bool plain = token.find_first_not_of(
+                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+                     std::string::npos;
+  if (!plain) wrong("pageToken", "it is no token of this server", "send nextPageToken as it was");
+  return token;
+}
+
 Result<void> Query::done() {
   for (const auto& [key, value] : target_.query) {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;

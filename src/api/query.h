@@ -25,6 +25,9 @@ class Query {
   // Words by commas, each one of `allowed`.
   std::vector<std::string> words(std::string_view name, const std::vector<std::string>& allowed);
 
+  // `pageToken`, as an answer of this server gave it; empty if there is none.
+  std::string page_token();
+
   // All that was wrong, unknown parameters included. Call it last.
   Result<void> done();
 

@@ -47,7 +47,7 @@ void Api::list_tasks(Call call) {
   store::Query query;
   query.kind = "task";
   query.limit = in.integer("limit", 1, 1000, 100);
-  query.after = in.text("pageToken", 400).value_or("");
+  query.after = in.page_token();
   query.phases = in.words("phase", phase_words());
   if (const auto done = in.done(); !done) return call.refuse(done.error());
   list(call, std::move(query), false);

@@ -20,7 +20,7 @@ void Api::list_workloads(Call call) {
   store::Query query;
   query.kind = "workload";
   query.limit = in.integer("limit", 1, 1000, 100);
-  query.after = in.text("pageToken", 400).value_or("");
+  query.after = in.page_token();
   query.scope = in.text("project");
   query.name = in.text("name");
   query.owner = in.text("user");
@@ -127,7 +127,7 @@ void Api::list_workload_tasks(Call call) {
   query.kind = "task";
   query.scope = call.parameters[0];
   query.limit = in.integer("limit", 1, 1000, 100);
-  query.after = in.text("pageToken", 400).value_or("");
+  query.after = in.page_token();
   if (const auto done = in.done(); !done) return call.refuse(done.error());
   const auto record = parts_.store->get("workload", call.parameters[0]);
   if (!record) return call.refuse(record.error());

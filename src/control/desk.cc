@@ -178,6 +178,15 @@ Result<void> Desk::check_match(const Intent& intent, std::int64_t revision) cons
                 "read the resource first and send its ETag, or send If-Match: *");
   }
   const std::string& tag = *intent.if_match;
+  const bool quoted = tag.size() > 2 && tag.front() == '"' && tag.back() == '"' &&
+                      tag.find_first_not_of("0123456789", 1) == tag.size() - 1;
+  if (tag != "*" && !quoted) {
+    return fail({ErrorCode::kInvalidArgument,
+                 "\"" + tag + "\" is no ETag of this server",
+                 {},
+                 "If-Match",
+                 "send the ETag as it was read, quotes included, or *"});
+  }
   if (tag == "*" || tag == "\"" + std::to_string(revision) + "\"") return {};
   return fail(ErrorCode::kStale,
               "the resource has changed: it has ETag \"" + std::to_string(revision) +

@@ -134,7 +134,10 @@ Result<ClientResponse> HttpClient::perform(const ClientRequest& request, Transfe
   }
   FieldList fields;
   for (const auto& [name, value] : sent) {
-    fields.add(value.empty() ? name + ";" : name + ": " + value);
+    std::string line = name;
+    line += value.empty() ? ";" : ": ";
+    line += value;
+    fields.add(line);
   }
   fields.add("Expect:");  // no round trip before a body
 

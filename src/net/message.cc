@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/result.h"
+
 namespace fairlead::net {
 
 std::string_view reason_of(int status) {
@@ -79,11 +81,36 @@ std::string_view reason_of(int status) {
   }
 }
 
+namespace {
+
+ErrorCode code_of(int status) {
+  switch (status) {
+    case 403:
+      return ErrorCode::kForbidden;
+    case 404:
+      return ErrorCode::kNotFound;
+    case 408:
+      return ErrorCode::kTimeout;
+    case 413:
+    case 431:
+      return ErrorCode::kTooLarge;
+    case 500:
+      return ErrorCode::kFailed;
+    case 503:
+      return ErrorCode::kUnavailable;
+    default:
+      return ErrorCode::kInvalidArgument;
+  }
+}
+
+}  // namespace
+
 Response problem(int status, std::string_view detail) {
   nlohmann::ordered_json document;
   document["type"] = "about:blank";
   document["title"] = reason_of(status);
   document["status"] = status;
+  document["code"] = error_code_name(code_of(status));
   document["detail"] = detail;
   using Json = nlohmann::ordered_json;
   return {status,

@@ -45,7 +45,7 @@ TEST(Host, IsReadWithoutItsPort) {
 TEST(Problem, SaysStatusTitleAndDetail) {
   EXPECT_EQ(problem(404, "no \"x\"").body,
             "{\"type\":\"about:blank\",\"title\":\"Not Found\",\"status\":404,"
-            "\"detail\":\"no \\\"x\\\"\"}\n");
+            "\"code\":\"not-found\",\"detail\":\"no \\\"x\\\"\"}\n");
 }
 
 TEST(Sse, EachLineOfTheDataIsAFieldAndNothingElseCanBecomeOne) {

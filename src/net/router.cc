@@ -63,14 +63,15 @@ Result<Router> Router::build(const std::vector<Route>& routes) {
     }
     router.rows_.push_back(std::move(row));
   }
-  std::ranges::stable_sort(router.rows_, [](const Row& a, const Row& b) {
+  std::ranges::sort(router.rows_, [](const Row& a, const Row& b) {
     if (a.rest != b.rest) return b.rest;
     // A word before a parameter, at the first segment where the two differ in this.
     const std::size_t common = std::min(a.words.size(), b.words.size());
     for (std::size_t i = 0; i < common; ++i) {
       if (a.words[i].empty() != b.words[i].empty()) return b.words[i].empty();
     }
-    return a.words.size() > b.words.size();
+    if (a.words.size() != b.words.size()) return a.words.size() > b.words.size();
+    return a.index < b.index;
   });
   return router;
 }
