@@ -57,7 +57,7 @@ TEST_F(Log, OfAnUnknownAttemptIs404) {
 TEST_F(Log, BeginsWhereItIsAskedFor) {
   OutputWriter& out = server_.engine.begin("a-1");
   for (int i = 0; i < 10; ++i) {
-    out.write(Stream::kOutput, std::to_string(i) + "\n", Instant{i * 1000});
+    out.write(Stream::kOutput, std::to_string(i) + "\n", Instant{seconds(i).ms});
   }
   request_.tail = 2;
   EXPECT_EQ(server_.get("/log").body, "8\n9\n");

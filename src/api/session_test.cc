@@ -24,7 +24,7 @@ using testing::StreamsServer;
 class Session : public ::testing::Test {
  protected:
   // What a supervisor does with each session, on a thread of its own.
-  void serve(std::function<void(SessionEnd&)> play) {
+  void serve(const std::function<void(SessionEnd&)>& play) {
     server_.engine.on_session = [this, play](SessionEnd end, const engine::SessionRequest&) {
       players_.emplace_back([play, e = std::move(end)]() mutable { play(e); });
     };
@@ -168,6 +168,7 @@ TEST_F(Session, MoreThanTheMostAreRefusedUntilOthersEnd) {
     opened_ends.push_back(std::move(end));
   };
   std::vector<std::unique_ptr<WebSocketClient>> clients;
+  clients.reserve(Streams::kMostSessions);
   for (std::size_t i = 0; i < Streams::kMostSessions; ++i) clients.push_back(server_.session());
   for (std::size_t i = Streams::kMostSessions; i < 300; ++i) {
     const auto refused = server_.websocket("/session");

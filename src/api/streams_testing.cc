@@ -21,7 +21,7 @@ std::optional<engine::Frame> SessionEnd::next() {
   while (true) {
     auto frame = parser_.next();
     if (!frame) return std::nullopt;
-    if (*frame) return std::move(**frame);
+    if (*frame) return std::move(*frame);
     pollfd wanted{socket_.get(), POLLIN, 0};
     if (::poll(&wanted, 1, kPatience) != 1) return std::nullopt;
     std::array<char, 65536> bytes{};
