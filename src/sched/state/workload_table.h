@@ -34,6 +34,11 @@ struct Shape {
   TopologyGoal topology;
   Preemptibility preemptibility = Preemptibility::kPreemptible;
   bool independent = false;
+
+  // Whether a goal ties tasks of the role to others.
+  bool tied(std::size_t role) const {
+    return !topology.empty() || !roles[role].topology.empty() || roles[role].segment_size > 0;
+  }
 };
 
 enum class TaskState : std::uint8_t { kPending, kRunning, kSucceeded };
