@@ -87,9 +87,9 @@ std::vector<std::string> Query::words(std::string_view name,
 
 std::string Query::page_token() {
   const std::string token = text("pageToken", 400).value_or("");
-  const bool plain = token.find_first_not_of(
-                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
-                     std::string::npos;
+  const bool plain =
+      token.find_first_not_of(
+          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == std::string::npos;
   if (!plain) wrong("pageToken", "it is no token of this server", "send nextPageToken as it was");
   return token;
 }

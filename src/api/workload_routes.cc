@@ -33,6 +33,7 @@ void Api::list_workloads(Call call) {
 
 void Api::create_workload(Call call) {
   Query query(call.request.target);
+  const bool plan = query.boolean("plan");
   auto intent = intent_of(call, query, false);
   if (!intent) return;
   const auto document = body_of(call);
@@ -41,8 +42,10 @@ void Api::create_workload(Call call) {
   Submission submission = read_submission(document->roots()[0], findings);
   if (!findings.ok()) return call.refuse(findings.take_errors());
   write(std::move(call), *intent,
-        [intent = *intent, submission = std::move(submission)](control::Desk& desk) {
-          return desk.submit(intent, submission);
+        [intent = *intent, submission = std::move(submission), plan](control::Desk& desk) {
+          auto outcome = desk.submit(intent, submission);
+          if (outcome) outcome->with_plan = plan;
+          return outcome;
         });
 }
 

@@ -31,6 +31,7 @@ bool Desk::touched() const {
 Result<void> Desk::tell(const sched::Event& event) {
   auto told = core_->apply(now_, event);
   core_touched_ = core_touched_ || told.has_value();
+  places_.reset();
   return told;
 }
 
@@ -155,9 +156,11 @@ Result<void> Desk::finish() {
   log_.publish(std::exchange(changes_, {}));
   for (const auto& effect : std::exchange(effects_, {})) effect();
   // What is over is found in the store.
-  std::erase_if(workloads_, [](const auto& entry) {
-    return over(entry.second->phase) && entry.second->live == 0;
-  });
+  for (const std::string& id : std::exchange(over_, {})) {
+    const auto found = workloads_.find(id);
+    if (found == workloads_.end()) continue;
+    if (over(found->second->phase) && found->second->live == 0) workloads_.erase(found);
+  }
   return {};
 }
 

@@ -274,6 +274,9 @@ class Desk {
   Result<void> tell(const sched::Event& event);
   void must(const sched::Event& event);
 
+  // Its place among all that waits, from 1; 0: it does not wait. And how many wait. Cost: once
+  // after each change that of Scheduler::waiting(), then O(1).
+  std::pair<std::size_t, std::size_t> place_of(const Workload& w);
   Workload* by_core_name(const std::string& name);
   Task& task_of(Workload& w, std::int32_t role, std::int32_t index);
   const DeviceSpec* device_named(const std::string& id) const;
@@ -319,7 +322,9 @@ class Desk {
   std::vector<std::function<void()>> decided_;
   std::vector<std::function<void()>> effects_;
   std::vector<engine::Report> refused_;
+  std::vector<std::string> over_;  // workloads that may be dropped from memory
   bool core_touched_ = false;
+  std::optional<std::unordered_map<std::string, std::size_t>> places_;  // since the last change
   Counters counters_;
 };
 

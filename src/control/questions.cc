@@ -121,6 +121,16 @@ Tree explanation_tree(const sched::Scheduler& core, const Workload& w, std::size
   return out;
 }
 
+std::pair<std::size_t, std::size_t> Desk::place_of(const Workload& w) {
+  if (!places_) {
+    places_.emplace();
+    std::size_t place = 0;
+    for (std::string& name : core_->waiting()) places_->emplace(std::move(name), ++place);
+  }
+  const auto found = w.in_core ? places_->find(w.core_name()) : places_->end();
+  return {found == places_->end() ? 0 : found->second, places_->size()};
+}
+
 std::pair<std::string, std::int64_t> Desk::body_of(const Outcome& outcome) {
   if (outcome.kind.empty()) return {outcome.body, outcome.revision.value_or(0)};
   if (outcome.kind == "workload") {
@@ -129,14 +139,9 @@ std::pair<std::string, std::int64_t> Desk::body_of(const Outcome& outcome) {
     Workload& w = *found->second;
     std::string body = workload_record(w).body;
     if (outcome.with_plan) {
-      const bool waits = w.phase == Phase::kPending;
-      const auto line = waits ? core_->waiting() : std::vector<std::string>();
-      const auto at = std::find(line.begin(), line.end(), w.core_name());
-      const std::size_t place =
-          at == line.end() ? 0 : static_cast<std::size_t>(at - line.begin()) + 1;
-      body =
-          with_fields(std::move(body),
-                      "\"plan\":" + to_json_line(explanation_tree(*core_, w, place, line.size())));
+      const auto [place, waiting] = place_of(w);
+      body = with_fields(std::move(body),
+                         "\"plan\":" + to_json_line(explanation_tree(*core_, w, place, waiting)));
     }
     return {std::move(body), w.revision};
   }
@@ -159,11 +164,8 @@ Result<Outcome> Desk::explanation(const std::string& id) {
     return fail(ErrorCode::kNotFound, "there is no workload " + id,
                 "list them: fairlead list --all-projects");
   }
-  const auto line = w->in_core ? core_->waiting() : std::vector<std::string>();
-  const auto at = std::find(line.begin(), line.end(), w->core_name());
-  const std::size_t place = at == line.end() ? 0 : static_cast<std::size_t>(at - line.begin()) + 1;
-  Outcome outcome = answer(explanation_tree(*core_, *w, place, line.size()));
-  if (over(w->phase) && w->live == 0) workloads_.erase(id);
+  const auto [place, waiting] = place_of(*w);
+  Outcome outcome = answer(explanation_tree(*core_, *w, place, waiting));
   return outcome;
 }
 

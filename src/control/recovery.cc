@@ -250,6 +250,8 @@ Result<void> Desk::recover(bool first) {
   dirty_attempts_.clear();
   decided_.clear();
   effects_.clear();
+  over_.clear();
+  places_.reset();
   const auto limits = std::exchange(time_limits_, {});
   node_ = options_.inventory.node;
   FAIRLEAD_ASSIGN(revision_, store_.revision());

@@ -192,6 +192,7 @@ void Desk::settle(Workload& w) {
     if (w.live > 0) return;
     w.phase = *w.verdict;
     w.verdict.reset();
+    over_.push_back(w.id);
     w.ended = now_;
     if (w.phase == Phase::kSucceeded) {
       w.exit_code = 0;

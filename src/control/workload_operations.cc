@@ -151,7 +151,6 @@ Result<Outcome> Desk::submit(const Intent& intent, Submission submission) {
   note(*w, "Submitted", "by " + w->user, w->user);
   touch(*w);
   Outcome outcome = workload_outcome(w->id, 201);
-  outcome.with_plan = true;
   outcome.location = "/api/v1/workloads/" + w->id;
   workloads_.emplace(w->id, std::move(w));
   return outcome;
@@ -173,6 +172,7 @@ Result<Workload*> Desk::load_over(const std::string& id) {
     FAIRLEAD_ASSIGN(Task task, read_task_record(task_record, w.spec()));
     w.tasks.emplace(std::pair{task.role, task.index}, std::move(task));
   }
+  over_.push_back(id);
   return workloads_.emplace(id, std::make_unique<Workload>(std::move(w))).first->second.get();
 }
 

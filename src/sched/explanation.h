@@ -26,6 +26,8 @@ enum class ReasonCode : std::uint8_t {
   kNoDomain,             // 6.1, 6.4: no domain of the required level has the room
   kReserved,             // 9.2: there is room, but it is reserved
   kSearchRanOut,         // 7.6: the search ended before an answer was sure
+  kClaimRanOut,          // 7.6: the search for victims ended before an answer was sure
+  kClaimPutOff,          // 7.3.b, 7.6.b: the search for victims comes later
   kWaiting,              // not tried yet since the last change
 };
 

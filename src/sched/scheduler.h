@@ -1,4 +1,4 @@
-// The scheduling core: deltas in, decisions out (semantics 1 to 6, 8.1, 8.2, 10).
+// The scheduling core: deltas in, decisions out (semantics 1 to 10).
 //
 // A function of its events: same events at the same times in the same order give the same
 // decisions, on any machine. No I/O, no clock, no thread of its own; not thread-safe: one thread
@@ -8,7 +8,10 @@
 // Cost, with c the distinct request shapes pending, q the queues, d the depth of the queue tree:
 //   apply()    O(what the event names) + O(log n)
 //   decide()   O(q) if demand or entitlements changed, + O(c log n) per changed node, + per started
-//              task O(log n + d log q)
+//              task O(log n + d log q); + per claim that is looked at (7.6.b: all that are new,
+//              some of the others) O(what may be taken) and the steps of up to two searches each
+//              for three rules; + per plan (9.2.e) O(tasks that end before it, log n each) and its
+//              placements
 //   explain()  O(roles × nodes that could ever fit), on demand
 #pragma once
 
@@ -66,7 +69,9 @@ class Scheduler {
   std::vector<Decision> decide(Instant now);
 
   // The earliest time at which decide() could differ with no event: a window opens, a back-off
-  // ends, a budget renews. kNever if there is none.
+  // ends, a budget renews; a gang was below its minimum for too long (8.3), a minimum run time that
+  // keeps a claim out is over (7.4), a claim was put off until then (7.3.b, 7.6.b), a reservation
+  // is due or plans may be improved (9.2). kNever if there is none.
   Instant next_wakeup() const;
 
   // Would this workload be accepted? As apply(WorkloadSubmitted) but changes nothing.
@@ -101,7 +106,7 @@ class Scheduler {
   std::size_t pending_count() const;                // workloads with nothing running
   std::size_t running_count() const;                // workloads with something running
 
-  // Recomputes from the parts what is kept incrementally and compares (I1, I2, I3, I11). Error:
+  // Recomputes from the parts what is kept incrementally and compares (I1, I11). Error:
   // kFailed, naming the first difference. Cost: O(everything).
   Result<void> verify() const;
 

@@ -19,6 +19,7 @@ struct Unit {
 };
 
 constexpr std::int64_t kEnds = -1'000;
+constexpr std::int64_t kPlenty = 1'000'000;  // tasks that ask nothing
 
 std::int64_t of(const Amounts& amounts, const std::string& resource) {
   const auto it = amounts.find(resource);
@@ -314,9 +315,59 @@ class Brute {
                        [&](const std::string& resource) { return gives(unit, resource); });
   }
 
-  // How many tasks of the role fit on the node, up to a bound.
+  // How many tasks of the role fit on the node.
   std::int64_t fit_on(const RoleSpec& role, const NodeRoom& room) const {
-    constexpr std::int64_t kMost = 12;
+    const std::int64_t host = by_host(role.request, room);
+    if (role.request.gpu.none()) return host;
+    if (role.request.gpu.kind != GpuRequestKind::kMig)
+      return std::min(host, by_devices(role, room));
+    return std::min(host, instances(role, room));
+  }
+
+  static std::int64_t by_host(const TaskRequest& request, const NodeRoom& room) {
+    std::int64_t n = kPlenty;
+    const auto bound = [&](std::int64_t there, std::int64_t asked) {
+      if (asked > 0) n = std::min(n, std::max<std::int64_t>(0, there) / asked);
+    };
+    bound(room.cpu, request.cpu.value);
+    bound(room.memory, request.memory.value);
+    for (const auto& [name, amount] : request.extended) {
+      const auto it = room.extended.find(name);
+      bound(it == room.extended.end() ? 0 : it->second, amount);
+    }
+    return n;
+  }
+
+  // Parts of k devices each: n tasks fit if the devices hold n × k parts, of no device more than n.
+  static std::int64_t by_devices(const RoleSpec& role, const NodeRoom& room) {
+    std::vector<std::int64_t> parts;
+    for (const DeviceRoom& device : room.devices) {
+      if (!device_allowed(role, device)) continue;
+      switch (role.request.gpu.kind) {
+        case GpuRequestKind::kPortion: {
+          const std::int64_t milli = role.request.gpu.portion.value;
+          const std::int64_t mib = milli * device.type->memory.value / 1000;
+          parts.push_back(std::min(device.milli / milli, mib > 0 ? device.mib / mib : kPlenty));
+          break;
+        }
+        case GpuRequestKind::kMemory:
+          parts.push_back(device.mib / role.request.gpu.memory.value);
+          break;
+        default:
+          parts.push_back(device.untouched() ? 1 : 0);
+      }
+    }
+    std::int64_t n = 0;
+    for (std::int64_t sum = 0;; ++n) {
+      sum = 0;
+      for (const std::int64_t p : parts) sum += std::min(p, n + 1);
+      if (sum < (n + 1) * role.request.gpu.count) return n;
+    }
+  }
+
+  // By trying: no node of these clusters holds as many.
+  std::int64_t instances(const RoleSpec& role, const NodeRoom& room) const {
+    constexpr std::int64_t kMost = 64;
     WorkloadSpec alone = spec_;
     alone.topology = {};
     alone.roles = {role};

@@ -232,7 +232,8 @@ std::string untrue_in(Driver& driver, const std::string& workload) {
   }
   const bool resubmitted =
       change.kind == ChangeKind::kMakePreemptible || change.kind == ChangeKind::kLowerRequest ||
-      change.kind == ChangeKind::kLowerCount || change.kind == ChangeKind::kRelaxTopology;
+      change.kind == ChangeKind::kLowerCount || change.kind == ChangeKind::kRelaxTopology ||
+      change.kind == ChangeKind::kEndBy;
   const std::int32_t before = resubmitted ? 0 : copy.running(workload);
   const WorkloadSpec& spec = driver.symbols().workloads.at(workload);
   std::string wrong = apply(copy, change, *explained, spec, driver.symbols());

@@ -40,13 +40,6 @@ bool term_holds(const MatchTerm& term, const Labels& labels) {
   }
 }
 
-bool device_allowed(const RoleSpec& role, const DeviceRoom& device) {
-  const auto& names = role.constraints.device_classes;
-  return device.spec->health == DeviceHealth::kHealthy &&
-         device.spec->mig_enabled == (role.request.gpu.kind == GpuRequestKind::kMig) &&
-         (names.empty() || std::find(names.begin(), names.end(), device.type->name) != names.end());
-}
-
 // The domain of a node at a level, by its whole path; empty if it belongs to none.
 std::vector<std::string> domain_of(const NodeSpec& node, const std::string& level,
                                    const sim::Symbols& symbols) {
@@ -288,6 +281,13 @@ class Search {
 };
 
 }  // namespace
+
+bool device_allowed(const RoleSpec& role, const DeviceRoom& device) {
+  const auto& names = role.constraints.device_classes;
+  return device.spec->health == DeviceHealth::kHealthy &&
+         device.spec->mig_enabled == (role.request.gpu.kind == GpuRequestKind::kMig) &&
+         (names.empty() || std::find(names.begin(), names.end(), device.type->name) != names.end());
+}
 
 bool node_allowed(const RoleSpec& role, const NodeSpec& node) {
   const Constraints& c = role.constraints;

@@ -43,5 +43,7 @@ Solution solve(const Question& question, std::vector<NodeRoom> rooms, const sim:
 // Whether a node may hold a task of the role, whatever is free there (6.1, without ready,
 // cordoned).
 bool node_allowed(const RoleSpec& role, const NodeSpec& node);
+// The same of a device.
+bool device_allowed(const RoleSpec& role, const DeviceRoom& device);
 
 }  // namespace fairlead::property

@@ -95,7 +95,7 @@ class Api(unittest.TestCase):
 
     def submit(self, name, command=("true",), **fields):
         body = {"name": name, "run": {"command": list(command), "workingDir": "/tmp"}, **fields}
-        answer = self.api.post("/api/v1/workloads", body)
+        answer = self.api.post("/api/v1/workloads?plan=true", body)
         self.assertEqual(answer.status, 201, answer.text)
         return answer.json
 

@@ -23,7 +23,7 @@ std::string document_text(const Tree& document, OutputFormat format) {
 }
 
 Result<Reply> post(ApiClient& api, const std::string& body, bool dry_run) {
-  const Query query = dry_run ? Query{{"dryRun", "true"}} : Query{};
+  const Query query = dry_run ? Query{{"dryRun", "true"}} : Query{{"plan", "true"}};
   return api.send("POST", api_path({"workloads"}), query, body,
                   {{"Idempotency-Key", new_idempotency_key()}});
 }

@@ -4,7 +4,7 @@
 // progress.cc  tasks starting, ending  wants.cc     what a workload waits for next, and its demand
 // checks.cc    numbers of events within bounds
 // decide.cc    one decision            pass.cc      the service order over one pool
-// take_back.cc reclaim, preempt, move
+// claims.cc    who takes back, in which order    take_back.cc reclaim, preempt, move
 // planning.cc  reservations            passing.cc   who need not mind them
 // kept_nodes.cc what people keep       forecasting.cc when what waits starts
 // node_demand.cc nodes that would serve what waits
@@ -232,7 +232,6 @@ class Core {
   std::int32_t wanted(const WorkloadRecord& w, const Shape& shape, std::size_t role) const;
   std::vector<std::int32_t> pending_indices(const WorkloadRecord& w, const Shape& shape,
                                             std::size_t role, std::int32_t most) const;
-  bool has_goal(const Shape& shape, std::size_t role) const;
   void rekey_aged(PoolId pool);
 
   // decide.cc
@@ -249,6 +248,13 @@ class Core {
     kRanOut,  // of a claim: there may be victims for it (7.6)
   };
   Attempt attempt(PoolCore& pool, BucketId bucket, WorkloadId id);
+  // What a start of the requirement is, for good: committing may give the requirement back.
+  struct StartKind {
+    bool non_preemptible = false;
+    bool growth = false;
+  };
+  StartKind start_kind(const Requirement& requirement, const WorkloadRecord& w) const;
+  Started commit(WorkloadId id, PoolId pool, StartKind kind, std::vector<TaskPlacement> tasks);
   GangRequest request_for(PoolCore& pool, const WorkloadRecord& w,
                           const Requirement& requirement) const;
   std::vector<SlotRange> ranges_for(PoolCore& pool, const WorkloadRecord& w,
@@ -261,10 +267,9 @@ class Core {
                     const GangRequest& request, const std::vector<TaskPlacement>& tasks);
 
   void serve_all();
-  bool claim_all();
 
-  // take_back.cc
-  Duration protected_for(QueueId from, std::optional<Duration> QueueSpec::* what) const;
+  // claims.cc
+  bool claim_all();
   // Whether a claim of a requirement can lead anywhere, whoever makes it.
   struct Chances {
     bool scattered = false;  // 7.3: the pool as a whole has what it asks
@@ -294,6 +299,9 @@ class Core {
   bool surely_too_little(PoolCore& pool, QueueId queue, const GangRequest& request);
   std::vector<QueueId> losers(const PoolCore& pool) const;
   void note_losable(PoolId pool, QueueId queue, std::vector<WorkloadId>& out) const;
+
+  // take_back.cc
+  Duration protected_for(QueueId from, std::optional<Duration> QueueSpec::* what) const;
   PoolCore::Herd herd(PoolCore& pool, const std::vector<WorkloadId>& ids);
   Taker* taker(PoolCore& pool, TakeBack rule, QueueId queue, const GangRequest& request,
                PoolCore::Herd& own);

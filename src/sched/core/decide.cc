@@ -129,47 +129,6 @@ void Core::serve_all() {
     pass_->run(*pools_[turn.pool.index()], turn.scope, Pass::Claims::kNo, turn.fresh, done_);
 }
 
-// Takes back what blocked workloads are entitled to (7). True if something started.
-bool Core::claim_all() {
-  const std::int64_t before = placements_;
-  if (!options_.reclaim && !options_.preempt && !options_.consolidate) return false;
-  for (const PoolId id : pending_.pool_order(pools_.size())) {
-    PoolCore& pool = *pools_[id.index()];
-    if (pool.unprotected_at <= now_ || (pool.spared_in != 0 && pool.spared_in != outside_events_)) {
-      ++pool.claims_version;
-      pool.claims_due = true;
-      pool.unprotected_at = kNever;
-      pool.spared_in = 0;
-    }
-    if (pool.put_off_until <= now_) look_again(pool);
-    if (!pool.claims_due && !pool.share_dirty) continue;
-    if (pending_.requirements_in(id).empty()) continue;
-    ensure_ordered(pool);
-    divide(pool);
-    pool.claims_due = false;
-    pool.losers = losers(pool);
-    pool.takeable_gpu = 0;
-    for (const QueueId q : pool.losers) pool.takeable_gpu += takeable_gpu(id, q, 0);
-    ++pool.turn;
-    // What was in vain before stays so while nothing changed that could serve it.
-    const std::uint64_t version = pool.claims_version;
-    const bool same = version == pool.claims_seen;
-    const auto fresh = std::exchange(pool.fresh_claims, {});
-    if (!same) {  // then all that was put off is looked at anyway
-      pool.put_off.clear();
-      pool.put_off_until = kNever;
-    }
-    pass_->run(pool, same ? Pass::Scope::kFresh : Pass::Scope::kAll, Pass::Claims::kYes, fresh,
-               done_);
-    // What started or stopped among them may help one that was in vain before.
-    pool.claims_seen = version;
-    pool.claims_due = pool.claims_due || pool.claims_version != version;
-    pool.of_losers = {};
-    pool.of_queue.clear();
-  }
-  return placements_ != before;
-}
-
 std::vector<Decision> Core::decide(Instant now) {
   FAIRLEAD_CHECK(now >= now_, "time does not go back");
   now_ = now;
@@ -368,18 +327,26 @@ Core::Attempt Core::attempt(PoolCore& pool, BucketId bucket_id, WorkloadId id) {
     GangPlacer::release(*pool.placement, request, outcome.tasks);
     if (!place_cheaper(pool, w, requirement, request, outcome)) return Attempt::kGateShut;
   }
-  // Copies: committing withdraws the entry, and with it perhaps bucket and requirement.
-  const bool non_preemptible = requirement.non_preemptible;
-  const bool growth =
-      requirement.kind == EntryKind::kExtra || (requirement.role >= 0 && w.running > 0);
-  const PoolId pool_id = bucket.pool;
-  withdraw_wants(id);
-  Started started{id, pool_id, growth, outcome.tasks};
-  for (TaskPlacement& t : outcome.tasks) start_task(id, pool_id, std::move(t), non_preemptible);
+  Started started = commit(id, bucket.pool, start_kind(requirement, w), std::move(outcome.tasks));
   drop_reservation_of(id);
   refresh_wants(id);
   decisions_.push_back(std::move(started));
   return Attempt::kStarted;
+}
+
+Core::StartKind Core::start_kind(const Requirement& requirement, const WorkloadRecord& w) const {
+  const bool growth =
+      requirement.kind == EntryKind::kExtra || (requirement.role >= 0 && w.running > 0);
+  return {requirement.non_preemptible, growth};
+}
+
+// Starts the tasks, whose room is taken. Afterwards the workload wants nothing, until its wants are
+// refreshed.
+Started Core::commit(WorkloadId id, PoolId pool, StartKind kind, std::vector<TaskPlacement> tasks) {
+  withdraw_wants(id);
+  Started started{id, pool, kind.growth, tasks};
+  for (TaskPlacement& t : tasks) start_task(id, pool, std::move(t), kind.non_preemptible);
+  return started;
 }
 
 // The dear device classes are ruled out one after the other until the gates admit the charge.

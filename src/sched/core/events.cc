@@ -64,8 +64,7 @@ Result<void> Core::apply(Instant now, const Event& event) {
   now_ = now;
   starts_known_ = false;
   Result<void> result = std::visit([this](const auto& e) { return on(e); }, event);
-  // 7.7: that time passes is nothing from outside.
-  // 7.7.a
+  // 7.7.a: that time passes, or work is saved, is no outside event.
   const bool outside =
       !std::holds_alternative<TimePassed>(event) && !std::holds_alternative<CheckpointSaved>(event);
   if (result && outside) ++outside_events_;

@@ -1,4 +1,4 @@
-// Invariants: what is kept incrementally against a rebuild from the tasks (I1, I2, I11).
+// Invariants: what is kept incrementally against a rebuild from the tasks (I1, I11).
 #include <algorithm>
 #include <map>
 #include <set>
@@ -56,6 +56,7 @@ Result<void> Core::verify() {
   std::map<QueueId, std::int64_t> counts;
   std::map<PoolId, Timeline::Ends> ends;
   std::set<std::pair<RequirementId, WorkloadId>> waiting;
+  std::set<std::pair<Instant, WorkloadId>> stale;
   for (std::size_t i = 0; i < workloads_.slots(); ++i) {
     const WorkloadId id(i);
     const WorkloadRecord& w = workloads_.get(id);
@@ -102,12 +103,14 @@ Result<void> Core::verify() {
       if (w.run_position >= beside.size() || beside[w.run_position] != id)
         return differs(w.name + " is not in its queue's list of what runs");
     }
+    if (w.stale_at != kNever) stale.emplace(w.stale_at, id);
     if (w.demand_pool.valid()) {
       for (QueueId q = w.queue; q.valid(); q = queues_.get(q).parent)
         held[{w.demand_pool, q}].pending.add(w.demand);
     }
     for (const Entry& e : w.entries) waiting.insert({e.requirement, id});
   }
+  if (stale != stale_) return differs("gangs below their minimum (I11)");
   if (running != running_workloads_) return differs("running workloads are miscounted");
   for (const auto& [name, id] : node_by_name_) {
     if (!same_room(rooms.at(id), nodes_[id.index()].free))
@@ -147,8 +150,15 @@ Result<void> Core::verify() {
     const std::uint64_t version = pool->charge_version;
     for (const NodeId n : pool->members) count_capacity(nodes_[n.index()], 1);
     const bool same = pool->state().capacity == kept;
+    std::swap(devices, pool->devices);
+    const auto of = [](const std::vector<std::int64_t>& per_class, std::size_t c) {
+      return c < per_class.size() ? per_class[c] : 0;
+    };
+    for (std::size_t c = 0; c < std::max(devices.size(), pool->devices.size()); ++c) {
+      if (of(devices, c) != of(pool->devices, c))
+        return differs("devices of pool " + pool_name(p) + " (I11)");
+    }
     pool->state().capacity = kept;
-    pool->devices = devices;
     pool->charge_version = version;
     if (!same) return differs("capacity of pool " + pool_name(p) + " (I11)");
     if (!pool->state().ordered()) continue;

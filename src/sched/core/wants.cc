@@ -32,11 +32,6 @@ std::vector<std::int32_t> Core::pending_indices(const WorkloadRecord& w, const S
   return out;
 }
 
-bool Core::has_goal(const Shape& shape, std::size_t role) const {
-  const RoleSpec& spec = shape.roles[role];
-  return !shape.topology.empty() || !spec.topology.empty() || spec.segment_size > 0;
-}
-
 ResourceVector Core::amounts(const TaskClass& task, std::int64_t gpu) const {
   ResourceVector out;
   out.at(kGpuResource) = gpu;
@@ -223,7 +218,7 @@ void Core::refresh_wants(WorkloadId id) {
   if (w.retry_at > now_) return;
   if (shape.independent) {
     if (wanted(w, shape, 0) > w.roles[0].running) {
-      const bool alone = w.running > 0 && has_goal(shape, 0);
+      const bool alone = w.running > 0 && shape.tied(0);
       add_entry(id, EntryKind::kGang, 0, 1, alone, {{shape.classes[0], 1}}, all_np);
     }
     return;
@@ -255,7 +250,7 @@ void Core::refresh_wants(WorkloadId id) {
           std::count_if(indices.begin(), indices.end(),
                         [&](std::int32_t i) { return i / segment == indices.front() / segment; }));
     }
-    const bool alone = w.running > 0 && has_goal(shape, r);
+    const bool alone = w.running > 0 && shape.tied(r);
     add_entry(id, EntryKind::kExtra, static_cast<std::int32_t>(r), n, alone,
               {{shape.classes[r], n}}, all_np);
   }

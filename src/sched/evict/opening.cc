@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
 
 #include "base/check.h"
 #include "sched/place/fit.h"
@@ -34,7 +33,7 @@ Opening by_search(Trial& trial, std::uint32_t slot, const std::vector<Id>& units
     const Int128 left = a.cost * best.gain;
     const Int128 right = best.cost * a.gain;
     return left != right ? left < right
-                         : hit_by(trial.victims(), a.units) < hit_by(trial.victims(), best.units);
+                         : trial.victims().hit(a.units) < trial.victims().hit(best.units);
   };
   Opening open;
   const std::function<void(std::size_t, const NodeRoom&)> look = [&](std::size_t next,
@@ -115,26 +114,13 @@ void give_all(const Trial& trial, std::uint32_t slot, const std::vector<Id>& uni
 }
 
 Opening open_node(Trial& trial, std::uint32_t slot, std::int64_t wanted) {
-  const NodeState& node = trial.pool().state.node_at(slot);
-  const TaskClass& task = trial.classes().get(trial.claim().request->roles.front().task_class);
-  if (!node.usable() || static_filter(task, node) != Filter::kFits) return {};
+  if (!trial.may_lie_on(slot)) return {};
   std::vector<Id> units;
   for (const Id id : trial.victims().at(slot)) {
     if (trial.legal(id) && trial.may_add(id)) units.push_back(id);
   }
   return units.size() <= Opening::kSearched ? by_search(trial, slot, units, wanted)
                                             : by_cost(trial, slot, units);
-}
-
-std::pair<std::size_t, std::size_t> hit_by(const Victims& victims,
-                                           const std::vector<Victims::Id>& units) {
-  std::set<WorkloadId> workloads;
-  std::size_t whole = 0;
-  for (const Victims::Id id : units) {
-    workloads.insert(victims.unit(id).workload);
-    whole += victims.unit(id).whole ? 1 : 0;
-  }
-  return {workloads.size(), whole};
 }
 
 }  // namespace fairlead::sched

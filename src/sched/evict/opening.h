@@ -31,8 +31,4 @@ Opening open_node(Trial& trial, std::uint32_t slot, std::int64_t wanted);
 void give_all(const Trial& trial, std::uint32_t slot, const std::vector<Victims::Id>& units,
               NodeRoom& room);
 
-// 7.5, 7.5.b: how many workloads the units are of, and how many of them are gangs that go whole.
-std::pair<std::size_t, std::size_t> hit_by(const Victims& victims,
-                                           const std::vector<Victims::Id>& units);
-
 }  // namespace fairlead::sched

@@ -29,7 +29,6 @@ bool Taker::one_class() const {
 bool Taker::find_for_one(VictimSet& out) {
   const GangRole& role = trial_.claim().request->roles.front();
   const TaskClass& task = trial_.classes().get(role.task_class);
-  const SlotRange range = trial_.claim().request->range;
   std::vector<std::uint32_t> tried;
   std::optional<Int128> alone;  // cost of the cheapest that makes room alone
   for (const Id id : trial_.victims().by_cost()) {
@@ -37,11 +36,9 @@ bool Taker::find_for_one(VictimSet& out) {
     if (alone && unit.cost > *alone) break;
     if (!trial_.legal(id)) continue;
     for (const std::uint32_t slot : unit.slots) {
-      if (slot < range.begin || slot >= range.end) continue;
-      const NodeState& node = trial_.pool().state.node_at(slot);
-      if (!node.usable() || static_filter(task, node) != Filter::kFits) continue;
+      if (!trial_.may_lie_on(slot)) continue;
       if (std::find(tried.begin(), tried.end(), slot) == tried.end()) tried.push_back(slot);
-      NodeRoom room = node.free;
+      NodeRoom room = trial_.pool().state.node_at(slot).free;
       trial_.give_on(slot, id, room);
       if (room_fit(task, room).slots > 0) alone = unit.cost;
     }
@@ -54,8 +51,8 @@ bool Taker::find_for_one(VictimSet& out) {
     Opening opening = open_node(trial_, slot, 1);
     if (opening.gain == 0) continue;
     const bool better = best.gain == 0 || opening.cost < best.cost ||
-                        (opening.cost == best.cost && hit_by(trial_.victims(), opening.units) <
-                                                          hit_by(trial_.victims(), best.units));
+                        (opening.cost == best.cost &&
+                         trial_.victims().hit(opening.units) < trial_.victims().hit(best.units));
     if (better) best = std::move(opening);
   }
   const bool found = best.gain > 0 && trial_.add_all(best.units) && trial_.place(out);
@@ -73,9 +70,8 @@ bool Taker::too_few_places() {
   std::int64_t most = trial_.pool().index(request.roles.front().task_class).slots(request.range);
   for (const std::uint32_t slot : slots_) {
     if (most >= needed) return false;
-    if (slot < request.range.begin || slot >= request.range.end) continue;
+    if (!trial_.may_lie_on(slot)) continue;
     const NodeState& node = trial_.pool().state.node_at(slot);
-    if (!node.usable() || static_filter(task, node) != Filter::kFits) continue;
     std::vector<Id> units;
     for (const Id id : trial_.victims().at(slot)) {
       if (trial_.legal(id)) units.push_back(id);
@@ -106,7 +102,6 @@ bool Taker::open_nodes(VictimSet& out) {
   };
   std::priority_queue<Node, std::vector<Node>, decltype(dearer)> nodes(dearer);
   for (const std::uint32_t slot : slots_) {
-    if (slot < request.range.begin || slot >= request.range.end) continue;
     Opening opening = open_node(trial_, slot, needed - have);
     if (opening.gain > 0) nodes.push({std::move(opening), slot});
   }
@@ -150,11 +145,12 @@ void Taker::look_from(std::size_t next, VictimSet& out) {
     if (!trial_.may_add(legal_[i])) continue;
     trial_.add(legal_[i]);
     const Int128 cost = trial_.cost();
-    if (!found_ || cost < best_cost_ || (cost == best_cost_ && trial_.hit() < best_hit_)) {
+    const auto hit = trial_.victims().hit(trial_.chosen());
+    if (!found_ || cost < best_cost_ || (cost == best_cost_ && hit < best_hit_)) {
       if (trial_.place(out)) {
         found_ = true;
         best_cost_ = cost;
-        best_hit_ = trial_.hit();
+        best_hit_ = hit;
       } else {
         look_from(i + 1, out);
       }
@@ -174,8 +170,7 @@ bool Taker::look_at_all(VictimSet& out) {
 // the half of what may not be left out, until kMostLeftOut tries are over. Requires: the claimant
 // fits with what is chosen.
 void Taker::leave_out(VictimSet& out) {
-  std::vector<Id> units;
-  for (std::size_t i = 0; i < trial_.size(); ++i) units.push_back(trial_.chosen(i));
+  std::vector<Id> units = trial_.chosen();
   std::stable_sort(units.begin(), units.end(), [this](Id a, Id b) {
     return trial_.victims().unit(a).cost < trial_.victims().unit(b).cost;
   });

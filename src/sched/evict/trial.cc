@@ -101,10 +101,9 @@ bool Trial::find_out(Id id, ResourceSet& lacking) {
     case TakeBack::kConsolidate: {
       // What a goal ties to other tasks stays where it is.
       const Shape& shape = shapes_.get(workloads_.get(unit.workload).shape);
-      return !elsewhere && shape.topology.empty() &&
-             std::all_of(shape.roles.begin(), shape.roles.end(), [](const RoleSpec& role) {
-               return role.topology.empty() && role.segment_size == 0;
-             });
+      bool tied = false;
+      for (std::size_t r = 0; r < shape.roles.size(); ++r) tied = tied || shape.tied(r);
+      return !elsewhere && !tied;
     }
   }
   return false;
@@ -281,14 +280,10 @@ bool Trial::within_limits(const VictimSet& out) const {
   return true;
 }
 
-std::pair<std::size_t, std::size_t> Trial::hit() const {
-  std::set<WorkloadId> hit;
-  std::size_t whole = 0;
-  for (const Chosen& c : chosen_) {
-    hit.insert(victims_.unit(c.unit).workload);
-    whole += victims_.unit(c.unit).whole ? 1 : 0;
-  }
-  return {hit.size(), whole};
+std::vector<Trial::Id> Trial::chosen() const {
+  std::vector<Id> out;
+  for (const Chosen& c : chosen_) out.push_back(c.unit);
+  return out;
 }
 
 // Requires: the claimant is placed. Each workload's tasks find another place together, the largest
@@ -356,6 +351,14 @@ GangVerdict Trial::with_all_gone(const std::vector<Id>& units) {
   spares_left_ = victims_.spares();
   rule_ = asked;
   return all.verdict;
+}
+
+bool Trial::may_lie_on(std::uint32_t slot) const {
+  const SlotRange range = claim_->request->range;
+  if (slot < range.begin || slot >= range.end) return false;
+  const NodeState& node = pool_.state.node_at(slot);
+  const TaskClass& task = classes_.get(claim_->request->roles.front().task_class);
+  return node.usable() && static_filter(task, node) == Filter::kFits;
 }
 
 void Trial::give_on(std::uint32_t slot, Id id, NodeRoom& room) const {

@@ -106,9 +106,8 @@ class Trial {
 
   std::size_t size() const { return chosen_.size(); }
   Id chosen(std::size_t i) const { return chosen_[i].unit; }
+  std::vector<Id> chosen() const;
   Int128 cost() const { return cost_; }
-  // 7.5, 7.5.b: how many workloads are hit, and how many of them are gangs that go whole.
-  std::pair<std::size_t, std::size_t> hit() const;
 
   // Places the claimant, and for 7.3 what is chosen elsewhere. If all find a place, notes it and
   // what is chosen in `out`; the claimant is put back in any case. Counts a step.
@@ -128,6 +127,8 @@ class Trial {
   // proved "no" holds for each part of them. Requires: nothing is chosen.
   GangVerdict with_all_gone(const std::vector<Id>& units);
 
+  // Whether a task of the claimant's first role may lie there, if there is room.
+  bool may_lie_on(std::uint32_t slot) const;
   // Gives the room what the unit's tasks hold on the slot, those off their nodes already apart.
   void give_on(std::uint32_t slot, Id id, NodeRoom& room) const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace fairlead::sched {
 
@@ -67,6 +68,16 @@ void Victims::changed(WorkloadId id) {
                                      [this](Id a, Id b) { return cheaper(a, b); }),
                     unit);
   }
+}
+
+std::pair<std::size_t, std::size_t> Victims::hit(const std::vector<Id>& units) const {
+  std::set<WorkloadId> workloads;
+  std::size_t whole = 0;
+  for (const Id id : units) {
+    workloads.insert(units_[id].workload);
+    whole += units_[id].whole ? 1 : 0;
+  }
+  return {workloads.size(), whole};
 }
 
 namespace {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/wide.h"
@@ -58,6 +59,8 @@ class Victims {
   const std::vector<Id>& by_cost() const { return by_cost_; }
   // How many tasks of a role may go beside each other.
   const std::vector<std::int32_t>& spares() const { return spares_; }
+  // 7.5, 7.5.b: how many workloads the units are of, and how many of them are gangs that go whole.
+  std::pair<std::size_t, std::size_t> hit(const std::vector<Id>& units) const;
 
  private:
   void collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape);

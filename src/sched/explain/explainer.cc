@@ -517,6 +517,7 @@ void Explainer::explain_in(PoolCore& pool, const WorkloadRecord& w, const Requir
     reasons.insert(reasons.end(), std::make_move_iterator(room.begin()),
                    std::make_move_iterator(room.end()));
   }
+  if (!reasons.empty() && !reasons.front().never) claim_reasons(pool, w, reasons);
   if (reasons.empty()) {
     Reason reason;
     reason.code = ReasonCode::kWaiting;

@@ -65,6 +65,8 @@ class Explainer {
                                    const Requirement& requirement, GangVerdict verdict);
   std::optional<Reason> reserved_reason(PoolCore& pool, const WorkloadRecord& w,
                                         const Requirement& requirement);
+  // claim_reasons.cc
+  void claim_reasons(const PoolCore& pool, const WorkloadRecord& w, std::vector<Reason>& out) const;
   Reason together_reason(PoolCore& pool, const Shape& shape, const Requirement& requirement,
                          const std::string& request);
   std::optional<Change> room_change(PoolCore& pool, const WorkloadRecord& w,

@@ -27,6 +27,10 @@ std::string_view reason_code_name(ReasonCode code) {
       return "reserved";
     case ReasonCode::kSearchRanOut:
       return "search-ran-out";
+    case ReasonCode::kClaimRanOut:
+      return "claim-ran-out";
+    case ReasonCode::kClaimPutOff:
+      return "claim-put-off";
     case ReasonCode::kWaiting:
       return "waiting";
   }

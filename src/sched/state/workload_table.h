@@ -37,6 +37,10 @@ struct Shape {
 
   // Its position; −1 if there is none.
   std::int32_t role_named(const std::string& name) const;
+  // Whether a goal ties tasks of the role to others.
+  bool tied(std::size_t role) const {
+    return !topology.empty() || !roles[role].topology.empty() || roles[role].segment_size > 0;
+  }
 };
 
 enum class TaskState : std::uint8_t { kPending, kRunning, kSucceeded };
