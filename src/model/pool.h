@@ -35,7 +35,7 @@ struct PoolSpec {
   std::int32_t aging_max = 0;
   // 9.2: so many blocked workloads hold reservations; 0: none, every hole is filled.
   std::int32_t reservations = 8;  // 0 to kMostReservations
-  bool consolidate = true;  // 7.3: running tasks may be moved; never where GPUs are spread
+  bool consolidate = true;        // 7.3: running tasks may be moved; never where GPUs are spread
 
   friend bool operator==(const PoolSpec&, const PoolSpec&) = default;
 };

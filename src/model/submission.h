@@ -51,8 +51,8 @@ struct Submission {
   friend bool operator==(const Submission&, const Submission&) = default;
 };
 
-// A `kind: Workload` root, or the same without apiVersion and kind. The project may be left open: it
-// is empty then. Reports into findings.
+// A `kind: Workload` root, or the same without apiVersion and kind. The project may be left open:
+// it is empty then. Reports into findings.
 Submission read_submission(const Value& value, Findings& findings);
 
 // The fields of this header alone, for documents that hold workloads for another purpose: checks

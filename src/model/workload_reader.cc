@@ -160,8 +160,9 @@ WorkloadEntry read_workload(const Value& value, Findings& findings, const Cluste
                    "\"project\" is another word for \"queue\", which is stated too",
                    "remove one of them");
   }
-  spec.queue = in.has("project") ? in.name("project").value_or("")
-                                 : in.name("queue", limits.project_stated ? kRequired : kOptional).value_or("");
+  spec.queue = in.has("project")
+                   ? in.name("project").value_or("")
+                   : in.name("queue", limits.project_stated ? kRequired : kOptional).value_or("");
   spec.kind =
       in.choice<WorkloadKind>("type", words::kWorkloadKinds).value_or(WorkloadKind::kTraining);
   spec.priority = read_priority(in).value_or(default_priority(spec.kind));

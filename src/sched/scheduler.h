@@ -90,9 +90,9 @@ class Scheduler {
   std::optional<PoolView> pool(const std::string& name) const;
   // Reservations made by people, in the order in which they were made, per pool.
   std::vector<KeptView> kept_by_people() const;
-  // What waits: with its gates open, in the order in which it would be served if there were room for
-  // all of it, pool by pool; then what stands behind a shut gate or backs off, by submission. Cost:
-  // that of the forecast (9.4), once after each change.
+  // What waits: with its gates open, in the order in which it would be served if there were room
+  // for all of it, pool by pool; then what stands behind a shut gate or backs off, by submission.
+  // Cost: that of the forecast (9.4), once after each change.
   std::vector<std::string> waiting() const;
   // Which nodes of which pools would serve what waits and passes its gates: what an autoscaler
   // asks. By first fit in the service order, each kind of node as small as will do; racks and other
