@@ -48,7 +48,7 @@ void Api::whoami(Call call) {
   });
 }
 
-void Api::open_session(Call call, const std::string& user) {
+void Api::open_session(Call call, const std::string& user, const std::string& token) {
   auto caller = parts_.identity->caller_named(user, "session");
   if (!caller) return call.refuse(caller.error());
   const std::string id = control::random_hex(12);
@@ -65,8 +65,8 @@ void Api::open_session(Call call, const std::string& user) {
   const bool to_page = call.request.method == "GET";
   parts_.control->write(
       std::move(write),
-      [caller = *caller, id, digest = control::secret_digest(secret)](Desk& desk) {
-        return desk.create_session(caller, id, digest, kSession);
+      [caller = *caller, id, digest = control::secret_digest(secret), token](Desk& desk) {
+        return desk.create_session(caller, id, digest, kSession, token);
       },
       [call = std::move(call), cookie, to_page](Result<control::Answer> answer) {
         if (!answer) return call.refuse(answer.error());
@@ -87,7 +87,8 @@ void Api::create_session(Call call) {
   if (!net::same_origin(call.request)) {
     return call.refuse({ErrorCode::kForbidden, "a page of another site asks", {}, {}, {}});
   }
-  const auto document = body_of(call);
+  // Anyone may send this.
+  const auto document = body_of(call, {1000, 10, 4});
   if (!document) return;
   Findings findings("request");
   std::optional<std::string> code;
@@ -108,13 +109,14 @@ void Api::create_session(Call call) {
                           "the code is not good, or no longer",
                           {},
                           {},
-                          "the server prints a new one: fairlead login --link"});
+                          "the server prints a new one when it starts; or sign in with a token: "
+                          "fairlead token create"});
     }
-    return open_session(std::move(call), parts_.server_user);
+    return open_session(std::move(call), parts_.server_user, {});
   }
   const auto user = parts_.identity->user_of_token(*token);
   if (!user) return call.refuse(user.error());
-  open_session(std::move(call), *user);
+  open_session(std::move(call), *user, token->substr(3, token->find('_', 3) - 3));
 }
 
 // The link that the server prints at its first start.
@@ -127,9 +129,10 @@ void Api::sign_in_page(Call call) {
                         "the link is not good, or no longer",
                         {},
                         {},
-                        "a new one: fairlead login --link"});
+                        "the server prints a new one when it starts; or sign in with a token: "
+                        "fairlead token create"});
   }
-  open_session(std::move(call), parts_.server_user);
+  open_session(std::move(call), parts_.server_user, {});
 }
 
 void Api::delete_session(Call call) {

@@ -151,7 +151,7 @@ void Api::read(Call call, control::Control::Operation operation) {
                        });
 }
 
-std::optional<Document> Api::body_of(const Call& call) const {
+std::optional<Document> Api::body_of(const Call& call, const DocumentLimits& limits) const {
   const std::string type = media_type(call.request);
   const bool json = type == "application/json" || type == "application/merge-patch+json";
   const bool yaml =
@@ -164,7 +164,8 @@ std::optional<Document> Api::body_of(const Call& call) const {
                  "send application/json or application/yaml"});
     return std::nullopt;
   }
-  auto document = Document::parse(call.request.body, json ? "request.json" : "request.yaml");
+  auto document =
+      Document::parse(call.request.body, json ? "request.json" : "request.yaml", limits);
   if (!document) {
     call.refuse(document.error());
     return std::nullopt;

@@ -69,6 +69,8 @@ class Api {
     void (Api::*handler)(Call);
   };
   static const std::vector<Row>& table();
+  // Of a body: enough for a workload of a hundred roles, too little to hold up others.
+  static constexpr DocumentLimits kBodyLimits{std::size_t{4} << 20, 50'000, 32};
 
   Api(ApiParts parts, net::Router router) : parts_(std::move(parts)), router_(std::move(router)) {}
 
@@ -76,7 +78,8 @@ class Api {
   void write(Call call, control::Intent intent, control::Control::Operation operation);
   void read(Call call, control::Control::Operation operation);
   std::optional<control::Intent> intent_of(Call& call, Query& query, bool needs_match);
-  std::optional<Document> body_of(const Call& call) const;
+  std::optional<Document> body_of(const Call& call,
+                                  const DocumentLimits& limits = kBodyLimits) const;
   void list(const Call& call, store::Query query, bool redact);
   std::string shown(const store::Record& record, const control::Caller& caller) const;
 
@@ -104,7 +107,7 @@ class Api {
   void list_tokens(Call call);
   void create_token(Call call);
   void delete_token(Call call);
-  void open_session(Call call, const std::string& user);
+  void open_session(Call call, const std::string& user, const std::string& token);
   // workload_routes.cc
   void list_workloads(Call call);
   void create_workload(Call call);

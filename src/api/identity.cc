@@ -107,6 +107,11 @@ Result<std::string> Identity::user_of(const char* kind, const std::string& id,
   const auto until = expires == nullptr ? std::optional<Instant>()
                                         : parse_rfc3339(expires->text()).value_or(Instant{0});
   if (!until || *until <= clock_.now()) return fail(bad_token());
+  // A session lasts no longer than the token that it was opened with.
+  if (!record->scope.empty()) {
+    FAIRLEAD_ASSIGN(const auto token, store_.get("token", record->scope));
+    if (!token) return fail(bad_token());
+  }
   return record->owner;
 }
 
@@ -134,6 +139,8 @@ Result<Caller> Identity::caller_named(const std::string& name, const std::string
   }
   const auto server = account_of(server_uid_);
   const bool owner = server && server->name == name;
+  // Only whom the kernel vouches for needs no record.
+  if (!known && !owner && via != "socket") return fail(bad_token());
   caller.role = owner ? Role::kAdmin : known ? known->role : Role::kUser;
   return caller;
 }

@@ -173,6 +173,7 @@ TEST_F(IdentityTest, TheServersOwnUserIsAnAdministratorByTokenToo) {
 }
 
 TEST_F(IdentityTest, ACookieIsFoundAmongOthers) {
+  put_user("ada", Role::kUser);
   put_secret("session", "ada");
   for (const char* value : {"fairlead_session=id_secret", "a=1; fairlead_session=id_secret; b=2",
                             "a=1;fairlead_session=id_secret"}) {
@@ -185,6 +186,7 @@ TEST_F(IdentityTest, ACookieIsFoundAmongOthers) {
 }
 
 TEST_F(IdentityTest, ACookieChangesNothingForAPageOfAnotherSite) {
+  put_user("ada", Role::kUser);
   put_secret("session", "ada");
   for (const char* method : {"POST", "PUT", "PATCH", "DELETE", "ODD"}) {
     net::Request request = by_tcp("Cookie", "fairlead_session=id_secret", method);
@@ -196,6 +198,30 @@ TEST_F(IdentityTest, ACookieChangesNothingForAPageOfAnotherSite) {
     request.headers.set("Origin", "null");
     EXPECT_EQ(refusal(request), ErrorCode::kForbidden) << method;
   }
+}
+
+// Its user was removed, or nobody ever made one.
+TEST_F(IdentityTest, ATokenOfNobodyIsNoGood) {
+  put_secret("token", "ada");
+  EXPECT_EQ(refusal_of_token("Bearer fl_id_secret"), ErrorCode::kUnauthenticated);
+  put_user("ada", Role::kUser);
+  EXPECT_EQ(caller(by_tcp("Authorization", "Bearer fl_id_secret")).user, "ada");
+}
+
+TEST_F(IdentityTest, ASessionEndsWithItsToken) {
+  put_user("ada", Role::kUser);
+  put_secret("token", "ada");
+  put({.kind = "session",
+       .id = "id",
+       .scope = "id",
+       .phase = control::secret_digest("secret"),
+       .owner = "ada",
+       .body = R"({"expiresAt": "1970-01-01T01:00:00Z"})"});
+  EXPECT_EQ(caller(by_tcp("Cookie", "fairlead_session=id_secret")).user, "ada");
+  store::Batch batch;
+  batch.erase.push_back({"token", "id"});
+  ASSERT_TRUE(store_->commit(batch));
+  EXPECT_EQ(refusal(by_tcp("Cookie", "fairlead_session=id_secret")), ErrorCode::kUnauthenticated);
 }
 
 TEST_F(IdentityTest, OverTcpNobodyComesInUnnamed) {

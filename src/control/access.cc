@@ -91,7 +91,7 @@ Result<Outcome> Desk::create_token(const Intent& intent, const std::string& name
   }
   if (!users_.contains(owner)) {
     // Whom the operating system vouched for is written down with the first token.
-    if (owner != intent.caller.user) {
+    if (owner != intent.caller.user || intent.caller.via != "socket") {
       return fail({ErrorCode::kNotFound,
                    "there is no user " + owner,
                    {},
@@ -134,7 +134,8 @@ Result<Outcome> Desk::create_token(const Intent& intent, const std::string& name
 }
 
 Result<Outcome> Desk::create_session(const Caller& caller, const std::string& id,
-                                     const std::string& digest, Duration lasts) {
+                                     const std::string& digest, Duration lasts,
+                                     const std::string& token) {
   Tree body = Tree::map();
   body.add("user", Tree::string(caller.user));
   body.add("role", Tree::string(std::string(role_word(caller.role))));
@@ -145,7 +146,7 @@ Result<Outcome> Desk::create_session(const Caller& caller, const std::string& id
   outcome.body = to_json_line(body);
   Tree kept = Tree::map();
   kept.add("expiresAt", Tree::string(to_rfc3339(now_ + lasts)));
-  put({"session", id, "", "", digest, caller.user, now_, next_revision(), to_json_line(kept)},
+  put({"session", id, token, "", digest, caller.user, now_, next_revision(), to_json_line(kept)},
       nullptr, true);
   return outcome;
 }

@@ -168,7 +168,8 @@ class Desk {
   Result<Outcome> create_token(const Intent& intent, const std::string& name,
                                const std::string& user, Duration expires_in);
   Result<Outcome> create_session(const Caller& caller, const std::string& id,
-                                 const std::string& digest, Duration lasts);
+                                 const std::string& digest, Duration lasts,
+                                 const std::string& token);
   Result<Outcome> remove_session(const std::string& id);
   Result<Outcome> remove_token(const Intent& intent, const std::string& id);
 
