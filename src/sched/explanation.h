@@ -28,6 +28,7 @@ enum class ReasonCode : std::uint8_t {
   kSearchRanOut,         // 7.6: the search ended before an answer was sure
   kClaimRanOut,          // 7.6: the search for victims ended before an answer was sure
   kClaimPutOff,          // 7.3.b, 7.6.b: the search for victims comes later
+  kProtected,            // 7: what would make room is not taken; subject: by which protection
   kWaiting,              // not tried yet since the last change
 };
 
@@ -73,8 +74,9 @@ struct Reason {
   std::string resource;    // "gpu", "cpu", …; empty if not about one
   std::int64_t asked = 0;  // in the resource's unit, or in tasks for kNoRoom and kNoDomain
   std::int64_t available = 0;
-  std::vector<std::string>
-      holders;  // who holds what is missing: workloads, largest first, at most 5
+  // Who holds what is missing: workloads, largest first, at most 5. Of kProtected the nearest that
+  // would make room, least loss first; `available` is how many those are.
+  std::vector<std::string> holders;
   std::vector<FilterCount> filters;
   std::string text;  // one sentence for a person
   std::optional<Change> cheapest;

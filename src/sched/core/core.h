@@ -301,7 +301,7 @@ class Core {
   void note_losable(PoolId pool, QueueId queue, std::vector<WorkloadId>& out) const;
 
   // take_back.cc
-  Duration protected_for(QueueId from, std::optional<Duration> QueueSpec::* what) const;
+  Duration protected_for(TakeBack rule, const ShareGuard& guard, QueueId victim) const;
   PoolCore::Herd herd(PoolCore& pool, const std::vector<WorkloadId>& ids);
   Taker* taker(PoolCore& pool, TakeBack rule, QueueId queue, const GangRequest& request,
                PoolCore::Herd& own);

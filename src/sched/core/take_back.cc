@@ -27,12 +27,18 @@ StopCause cause_of(TakeBack rule) {
 
 }  // namespace
 
-// 7.4: the nearest queue upwards that says how long what runs is left alone.
-Duration Core::protected_for(QueueId from, std::optional<Duration> QueueSpec::* what) const {
-  for (QueueId q = from; q.valid(); q = queues_.get(q).parent) {
-    if (const auto& own = queues_.get(q).spec.*what) return *own;
-  }
-  return Duration{0};
+// 7.4.a: how long what the queue runs is left alone.
+Duration Core::protected_for(TakeBack rule, const ShareGuard& guard, QueueId victim) const {
+  const auto nearest = [&](QueueId from, std::optional<Duration> QueueSpec::* what) {
+    for (QueueId q = from; q.valid(); q = queues_.get(q).parent) {
+      if (const auto& own = queues_.get(q).spec.*what) return *own;
+    }
+    return Duration{0};
+  };
+  const Duration preempt =
+      rule == TakeBack::kReclaim ? Duration{0} : nearest(victim, &QueueSpec::preempt_min_runtime);
+  if (rule == TakeBack::kPreempt) return preempt;
+  return std::max(preempt, nearest(guard.compared(victim), &QueueSpec::reclaim_min_runtime));
 }
 
 PoolCore::Herd Core::herd(PoolCore& pool, const std::vector<WorkloadId>& ids) {
@@ -215,14 +221,9 @@ Core::Attempt Core::claim_in(PoolCore& pool, BucketId bucket_id, WorkloadId id,
         return true;
       }
       if (!some_min_runtime_) return false;
-      Duration kept = protected_for(unit.queue, &QueueSpec::preempt_min_runtime);
-      if (rule != TakeBack::kPreempt) {
-        const Duration against =
-            protected_for(guard.compared(unit.queue), &QueueSpec::reclaim_min_runtime);
-        kept = rule == TakeBack::kReclaim ? against : std::max(kept, against);
-      }
-      if (unit.started + kept <= now_) return false;
-      pool.unprotected_at = std::min(pool.unprotected_at, unit.started + kept);
+      const Instant until = unit.started + protected_for(rule, guard, unit.queue);
+      if (until <= now_) return false;
+      pool.unprotected_at = std::min(pool.unprotected_at, until);
       return true;
     };
     PoolCore::Herd own;

@@ -48,6 +48,11 @@ class ShareGuard {
 
   // Whether there is a queue that it may claim from, as far as its own share goes.
   bool entitled() const { return reach_ > 0; }
+  // Whether it may claim from that queue, as far as its own share goes.
+  bool may_claim_from(QueueId victim) const {
+    QueueId below;
+    return meeting(victim, below) < reach_;
+  }
   // Whether the victim is compared where the claimant is entitled, and `amounts` give something of
   // what is lacking that is not all its queues' own.
   bool reaches(QueueId victim, const ResourceVector& amounts, const ResourceSet& lacking) const;

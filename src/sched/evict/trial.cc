@@ -24,6 +24,38 @@ std::int32_t slots_by_devices(const TaskClass& task, const NodeRoom& room) {
 
 }  // namespace
 
+void add_lacking(const TaskClass& task, const NodeRoom& room, ResourceSet& out) {
+  const std::int32_t slots = room_fit(task, room).slots;
+  if (task.needs_gpu() && slots_by_devices(task, room) <= slots) out.add(kGpuResource);
+  if (room.cpu < (slots + 1) * task.cpu) out.add(kCpuResource);
+  // Cores may be free, but not where they have to be.
+  if (task.numa_required && task.needs_gpu() && slots_by_devices(task, room) > slots)
+    out.add(kCpuResource);
+  if (room.memory < (slots + 1) * task.memory) out.add(kMemoryResource);
+  for (const auto& [resource, amount] : task.extended) {
+    if (room.extended_free(resource) < (slots + 1) * amount) out.add(resource);
+  }
+}
+
+void Lift::operator()(const std::vector<TaskRef>& tasks, bool off, Instant until,
+                      const Passes& passes) const {
+  std::set<NodeId> reserved;
+  for (const TaskRef& t : tasks) {
+    const WorkloadRecord& w = workloads.get(t.workload);
+    const auto role = static_cast<std::size_t>(t.role);
+    const TaskPlacement& at = w.roles[role].tasks[static_cast<std::size_t>(t.index)].placement;
+    if (pool.node(at.node).pool != pool.id) continue;
+    if (!timeline.on(at.node).empty()) {
+      reserved.insert(at.node);
+      timeline.show_on(at.node);
+      off ? timeline.lift(t) : timeline.put_back(t);
+    }
+    const TaskClass& task = classes.get(shapes.get(w.shape).classes[role]);
+    off ? pool.give(at.node, at, task) : pool.take(at.node, at, task);
+  }
+  for (const NodeId node : reserved) timeline.hide_on(node, now, until, passes);
+}
+
 // What one more task of the claimant lacks on the node, over all its classes.
 ResourceSet Trial::lacking_on(std::uint32_t slot) {
   auto& [asked, out] = lacking_at_[slot];
@@ -33,17 +65,7 @@ ResourceSet Trial::lacking_on(std::uint32_t slot) {
   const NodeState& node = pool_.state.node_at(slot);
   for (const GangRole& role : claim_->request->roles) {
     const TaskClass& task = classes_.get(role.task_class);
-    if (pool_.index(role.task_class).empty_slots_at(slot) == 0) continue;
-    const std::int32_t slots = room_fit(task, node.free).slots;
-    if (task.needs_gpu() && slots_by_devices(task, node.free) <= slots) out.add(kGpuResource);
-    if (node.free.cpu < (slots + 1) * task.cpu) out.add(kCpuResource);
-    // Cores may be free, but not where they have to be.
-    if (task.numa_required && task.needs_gpu() && slots_by_devices(task, node.free) > slots)
-      out.add(kCpuResource);
-    if (node.free.memory < (slots + 1) * task.memory) out.add(kMemoryResource);
-    for (const auto& [resource, amount] : task.extended) {
-      if (node.free.extended_free(resource) < (slots + 1) * amount) out.add(resource);
-    }
+    if (pool_.index(role.task_class).empty_slots_at(slot) > 0) add_lacking(task, node.free, out);
   }
   return out;
 }
@@ -166,25 +188,6 @@ ResourceVector Trial::rest_of(const VictimUnit& unit, Int128& cost) const {
     cost -= before->second.second;
   }
   return amounts;
-}
-
-// Takes tasks off their nodes, or puts them back.
-void Trial::lift(const std::vector<TaskRef>& tasks, bool off) {
-  std::set<NodeId> reserved;
-  for (const TaskRef& t : tasks) {
-    const WorkloadRecord& w = workloads_.get(t.workload);
-    const auto role = static_cast<std::size_t>(t.role);
-    const TaskPlacement& at = w.roles[role].tasks[static_cast<std::size_t>(t.index)].placement;
-    if (pool_.state.node(at.node).pool != pool_.state.id) continue;
-    if (!timeline_.on(at.node).empty()) {
-      reserved.insert(at.node);
-      timeline_.show_on(at.node);
-      off ? timeline_.lift(t) : timeline_.put_back(t);
-    }
-    const TaskClass& task = classes_.get(shapes_.get(w.shape).classes[role]);
-    off ? pool_.state.give(at.node, at, task) : pool_.state.take(at.node, at, task);
-  }
-  for (const NodeId node : reserved) timeline_.hide_on(node, now_, claim_->until, claim_->passes);
 }
 
 void Trial::add(Id id) {

@@ -57,6 +57,23 @@ struct Claim {
 // the last outside event (7.7).
 using Untouchable = std::function<bool(const VictimUnit&)>;
 
+// Takes tasks off their nodes for a trial, or puts them back. Of nodes with reservations it shows
+// what may be used until then by whom `passes` is. Those whose node is in another pool give
+// nothing.
+struct Lift {
+  PoolState& pool;
+  Timeline& timeline;
+  const WorkloadTable& workloads;
+  const Shapes& shapes;
+  const TaskClasses& classes;
+  Instant now;
+  void operator()(const std::vector<TaskRef>& tasks, bool off, Instant until,
+                  const Passes& passes) const;
+};
+
+// 7.1.a: adds what one more task of the class lacks in the room.
+void add_lacking(const TaskClass& task, const NodeRoom& room, ResourceSet& out);
+
 // What goes so that the claimant can start, and where it starts then.
 struct VictimSet {
   std::vector<TaskRef> victims;      // in the order in which they were chosen
@@ -152,7 +169,10 @@ class Trial {
     ResourceSet contested_before;
   };
 
-  void lift(const std::vector<TaskRef>& tasks, bool off);
+  void lift(const std::vector<TaskRef>& tasks, bool off) {
+    Lift{pool_.state, timeline_, workloads_, shapes_, classes_, now_}(tasks, off, claim_->until,
+                                                                      claim_->passes);
+  }
   ResourceSet lacking_on(std::uint32_t slot);
   bool find_out(Id id, ResourceSet& lacking);
   bool keeps_shares(const VictimUnit& unit, const ResourceSet& lacking) const;

@@ -516,6 +516,11 @@ void Explainer::explain_in(PoolCore& pool, const WorkloadRecord& w, const Requir
     if (gates == 0) single = now;
     reasons.insert(reasons.end(), std::make_move_iterator(room.begin()),
                    std::make_move_iterator(room.end()));
+    if (gates == 0 && !reasons.front().never) {
+      auto spared = protected_reasons(pool, w, requirement, past);
+      reasons.insert(reasons.end(), std::make_move_iterator(spared.begin()),
+                     std::make_move_iterator(spared.end()));
+    }
   }
   if (!reasons.empty() && !reasons.front().never) claim_reasons(pool, w, reasons);
   if (reasons.empty()) {

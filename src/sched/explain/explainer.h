@@ -15,6 +15,19 @@
 
 namespace fairlead::sched {
 
+// Why something that runs is not taken for a workload: the first that holds, the one that passes
+// soonest first.
+enum class Protection : std::uint8_t {
+  kNone,
+  kMinRuntime,      // 7.4
+  kCoolDown,        // 7.7
+  kShare,           // 7.1: its queue would fall below its share
+  kOwnShare,        // 7.1: the queue of the workload would be above its share
+  kNotContested,    // 7.1.b: its queue's quota of what lacks is unlimited
+  kPriority,        // 7.2
+  kNonPreemptible,  // 7.1, 7.2
+};
+
 class Explainer {
  public:
   explicit Explainer(Core& core) : core_(core) {}
@@ -67,6 +80,11 @@ class Explainer {
                                         const Requirement& requirement);
   // claim_reasons.cc
   void claim_reasons(const PoolCore& pool, const WorkloadRecord& w, std::vector<Reason>& out) const;
+  // protections.cc: what is not taken for it though it would make room. Requires: its gates are
+  // open, and it finds none.
+  std::vector<Reason> protected_reasons(PoolCore& pool, const WorkloadRecord& w,
+                                        const Requirement& requirement,
+                                        const Core::PastReservations& past);
   Reason together_reason(PoolCore& pool, const Shape& shape, const Requirement& requirement,
                          const std::string& request);
   std::optional<Change> room_change(PoolCore& pool, const WorkloadRecord& w,
@@ -89,6 +107,20 @@ class Explainer {
   // Whether the request would be placed now and passes the gates; leaves the state as it was.
   bool fits(PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
             GangRequest request);
+
+  // protections.cc
+  struct Guarded {
+    WorkloadId id;
+    Protection by = Protection::kNone;
+    Instant until;  // kMinRuntime
+    Int128 cost = 0;
+    std::vector<TaskRef> tasks;
+  };
+  Guarded guarded(const PoolCore& pool, const WorkloadRecord& w, const Requirement& requirement,
+                  const ShareGuard& guard, WorkloadId id) const;
+  Reason protected_reason(const PoolCore& pool, const WorkloadRecord& w,
+                          const ResourceVector& demand, Protection protection,
+                          const std::vector<const Guarded*>& by) const;
 
   Core& core_;
 };

@@ -31,6 +31,8 @@ std::string_view reason_code_name(ReasonCode code) {
       return "claim-ran-out";
     case ReasonCode::kClaimPutOff:
       return "claim-put-off";
+    case ReasonCode::kProtected:
+      return "protected";
     case ReasonCode::kWaiting:
       return "waiting";
   }
