@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -154,8 +155,19 @@ class Api {
   void get_queue_node(Call call, control::QueueKind kind);
   void delete_queue_node(Call call, control::QueueKind kind);
 
+  std::shared_ptr<const std::string> watched_body(const control::Change& change,
+                                                  const control::Caller& caller);
+
   ApiParts parts_;
   net::Router router_;
+  // The workload of the last change, without what strangers may not see.
+  struct Hidden {
+    std::shared_ptr<const std::string> of;  // what the owner sees
+    std::string owner;
+    std::shared_ptr<const std::string> body;
+  };
+  std::mutex hidden_mutex_;
+  Hidden hidden_;  // guarded by hidden_mutex_
 };
 
 // The text of api/openapi.yaml and the start page, held in the program.

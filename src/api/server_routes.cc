@@ -205,6 +205,29 @@ void Api::audit(Call call) {
   call.json(200, to_json_line(out));
 }
 
+// As the caller may see it. The watchers of one change are told one after another: what is hidden
+// from most of them is hidden once.
+std::shared_ptr<const std::string> Api::watched_body(const control::Change& change,
+                                                     const control::Caller& caller) {
+  const bool open = change.kind != "workload" || change.type == control::ChangeType::kDeleted;
+  if (open || caller.admin()) return change.body;
+  const std::scoped_lock lock(hidden_mutex_);
+  if (hidden_.of != change.body) {
+    hidden_ = {change.body, {}, std::make_shared<const std::string>("{}")};
+    store::Record record;
+    record.kind = "workload";
+    record.body = *change.body;
+    if (const auto document = Document::parse(record.body, "workload.json")) {
+      const Value* user = document->roots()[0].find("user");
+      hidden_.owner = user == nullptr ? "" : user->text();
+      control::Caller stranger;
+      stranger.user = "a stranger";  // no name of a user holds a blank
+      hidden_.body = std::make_shared<const std::string>(shown(record, stranger));
+    }
+  }
+  return caller.user == hidden_.owner ? change.body : hidden_.body;
+}
+
 void Api::watch(Call call) {
   Query query(call.request.target);
   const auto kinds = query.words("kinds", watched_kinds());
@@ -235,21 +258,10 @@ void Api::watch(Call call) {
   };
   const control::Caller caller = call.caller;
   const auto tell = [stream, wanted, caller, this](const control::Change& change) {
-    if (!wanted(change)) return;
-    std::string data = *change.body;
-    if (change.kind == "workload" && change.type != control::ChangeType::kDeleted &&
-        !caller.admin()) {
-      store::Record record;
-      record.kind = "workload";
-      record.body = std::move(data);
-      if (const auto document = Document::parse(record.body, "workload.json")) {
-        const Value* user = document->roots()[0].find("user");
-        record.owner = user == nullptr ? "" : user->text();
-      }
-      data = shown(record, caller);
-    }
+    if (!wanted(change) || stream->closed()) return;
+    const auto body = watched_body(change, caller);
     // Which kind it is stands in the data of no resource: it goes before it.
-    data = "{\"kind\":\"" + change.kind + "\",\"object\":" + data + "}";
+    const std::string data = "{\"kind\":\"" + change.kind + "\",\"object\":" + *body + "}";
     stream->event({std::to_string(change.revision), std::string(type_word(change.type)), data});
   };
   control::ChangeLog::Ticket ticket = 0;

@@ -383,6 +383,15 @@ class OverTcp(unittest.TestCase):
         self.assertEqual(response.status, 200)
         self.assertNotIn("swordfish", text)
         self.assertIn("PASSWORD", text)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection.request("GET", "/api/v1/watch?kinds=workload&since=1", None, who)
+        stream = connection.getresponse()
+        told = ""
+        while '"name":"mine"' not in told:
+            told += stream.readline().decode()
+        connection.close()
+        self.assertNotIn("swordfish", told)
+        self.assertIn("PASSWORD", told)
         self.assertEqual(self.request("DELETE", f"/api/v1/workloads/{w['id']}", who)[0].status, 403)
         self.assertEqual(self.request("GET", f"/api/v1/tasks/{w['id']}-0-0/log", who)[0].status, 403)
         self.assertEqual(self.request("GET", "/api/v1/audit", who)[0].status, 403)
