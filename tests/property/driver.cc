@@ -128,6 +128,11 @@ void Driver::decide() {
     } else if (const auto* stopped = std::get_if<sched::Stopped>(&decisions[i]);
                stopped && stopped->claimant.valid()) {
       i = check_claim(decisions, i, holdings, known);
+    } else if (stopped && stopped->cause == sched::StopCause::kStale) {
+      // 8.3: in this decision, and it may start again in it.
+      const std::string& name = scheduler_.workload_name(stopped->workload);
+      std::erase_if(holdings, [&](const HeldTask& t) { return t.workload == name; });
+      ++i;
     } else {
       ++i;
     }

@@ -182,6 +182,7 @@ class PlanPlay {
       if (strict() && promised_.count(name) > 0 && now_ > promised_.at(name))
         complain(fmt::format("I10: {} was promised {} and starts at {}", name,
                              to_rfc3339(promised_.at(name)), to_rfc3339(now_)));
+      promised_.erase(name);  // it is kept; what moves later starts again
     }
     check();
     for (const auto& [name, start] : before) {
