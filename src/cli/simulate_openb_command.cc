@@ -60,55 +60,62 @@ Settings settings_of(const OpenbOptions& options, const sim::OpenbInput& input) 
   return settings;
 }
 
-int fill(const OpenbOptions& options, const sim::OpenbInput& input,
-         const std::vector<std::uint64_t>& seeds, CliContext& context) {
+// Runs once per seed, then writes the page and the answer: run_one(seed, progress) is one run,
+// page(policy, settings, runs) and print(settings, runs) are made of all of them.
+template <class Run, class RunOne, class Page, class Print>
+int run_all(const OpenbOptions& options, const sim::OpenbInput& input,
+            const std::vector<std::uint64_t>& seeds, CliContext& context, const RunOne& run_one,
+            const Page& page, const Print& print) {
   if (!check_outputs(context, {{"--output", options.output, true}, {"--html", options.html}},
                      {options.nodes, options.pods})) {
     return context.exit_status;
   }
-  std::vector<sim::OpenbRun> runs;
+  std::vector<Run> runs;
   {
     ProgressBar bar(context, "openb " + options.policy);
     for (std::size_t i = 0; i < seeds.size(); ++i) {
-      auto run = sim::run_openb_fill(input, options.policy, seeds[i], bar.part(i, seeds.size()));
+      Result<Run> run = run_one(seeds[i], bar.part(i, seeds.size()));
       if (!run) return report(context, run.error());
       runs.push_back(std::move(*run));
     }
   }
   const Settings settings = settings_of(options, input);
-  if (!write_page(context, options.html, sim::openb_page(options.policy, settings, runs))) {
+  if (!write_page(context, options.html, page(options.policy, settings, runs))) {
     return context.exit_status;
   }
-  return write_output(context, options.output,
-                      options.format == OutputFormat::kJson
-                          ? openb_json(options.policy, settings, runs, !options.no_speed)
-                          : openb_table(options.policy, runs, !options.no_speed));
+  return write_output(context, options.output, print(settings, runs));
+}
+
+int fill(const OpenbOptions& options, const sim::OpenbInput& input,
+         const std::vector<std::uint64_t>& seeds, CliContext& context) {
+  using Runs = std::vector<sim::OpenbRun>;
+  return run_all<sim::OpenbRun>(
+      options, input, seeds, context,
+      [&](std::uint64_t seed, const sim::Progress& progress) {
+        return sim::run_openb_fill(input, options.policy, seed, progress);
+      },
+      sim::openb_page,
+      [&](const Settings& settings, const Runs& runs) {
+        return options.format == OutputFormat::kJson
+                   ? openb_json(options.policy, settings, runs, !options.no_speed)
+                   : openb_table(options.policy, runs, !options.no_speed);
+      });
 }
 
 int churn(const OpenbOptions& options, const sim::OpenbInput& input,
           const std::vector<std::uint64_t>& seeds, CliContext& context) {
-  if (!check_outputs(context, {{"--output", options.output, true}, {"--html", options.html}},
-                     {options.nodes, options.pods})) {
-    return context.exit_status;
-  }
-  std::vector<sim::ChurnRun> runs;
-  {
-    ProgressBar bar(context, "openb " + options.policy);
-    for (std::size_t i = 0; i < seeds.size(); ++i) {
-      auto run = sim::run_openb_churn(input, options.policy, seeds[i], options.load,
-                                      bar.part(i, seeds.size()));
-      if (!run) return report(context, run.error());
-      runs.push_back(std::move(*run));
-    }
-  }
-  const Settings settings = settings_of(options, input);
-  if (!write_page(context, options.html, sim::churn_page(options.policy, settings, runs))) {
-    return context.exit_status;
-  }
-  return write_output(context, options.output,
-                      options.format == OutputFormat::kJson
-                          ? churn_json(options.policy, settings, runs, !options.no_speed)
-                          : churn_table(options.policy, runs, !options.no_speed));
+  using Runs = std::vector<sim::ChurnRun>;
+  return run_all<sim::ChurnRun>(
+      options, input, seeds, context,
+      [&](std::uint64_t seed, const sim::Progress& progress) {
+        return sim::run_openb_churn(input, options.policy, seed, options.load, progress);
+      },
+      sim::churn_page,
+      [&](const Settings& settings, const Runs& runs) {
+        return options.format == OutputFormat::kJson
+                   ? churn_json(options.policy, settings, runs, !options.no_speed)
+                   : churn_table(options.policy, runs, !options.no_speed);
+      });
 }
 
 int openb(const OpenbOptions& options, CliContext& context) {

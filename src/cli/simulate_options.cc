@@ -9,7 +9,6 @@
 #include <CLI/CLI.hpp>
 
 #include "base/output_file.h"
-#include "model/cluster_reader.h"
 #include "sim/replay/policy.h"
 
 namespace fairlead::cli {
@@ -110,18 +109,24 @@ void add_seed_option(CLI::App& command, std::uint64_t& target, const std::string
             std::numeric_limits<std::int64_t>::max());
 }
 
-bool load_cluster(const std::string& path, ClusterSpec& cluster, CliContext& context) {
+std::optional<ClusterDocument> load_documents(const std::string& path, CliContext& context) {
   const Result<std::string> text = read_document_file(path);
   if (!text) {
     context.exit_status = report(context, text.error());
-    return false;
+    return std::nullopt;
   }
   auto document = parse_cluster(*text, document_name(path));
   if (!document) {
     context.exit_status = report_invalid(context, document.error());
-    return false;
+    return std::nullopt;
   }
   report_warnings(context, document->warnings);
+  return std::move(*document);
+}
+
+bool load_cluster(const std::string& path, ClusterSpec& cluster, CliContext& context) {
+  auto document = load_documents(path, context);
+  if (!document) return false;
   if (!document->has_cluster || document->cluster.nodes.empty()) {
     context.exit_status = report(context, Error{ErrorCode::kInvalidArgument,
                                                 "there is no cluster with nodes in it",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "cli/app.h"
 #include "cli/output.h"
 #include "model/cluster.h"
+#include "model/cluster_reader.h"
 #include "sim/cluster/progress.h"
 
 namespace fairlead::cli {
@@ -46,6 +48,9 @@ void add_restart_cost_option(CLI::App& command, std::string& target, const std::
 // --fairness: also the comparison of sim/report/comparison.h.
 void add_fairness_option(CLI::App& command, bool& target);
 void add_seed_option(CLI::App& command, std::uint64_t& target, const std::string& what);
+
+// What a file of documents holds. Reports what is wrong and sets context.exit_status.
+std::optional<ClusterDocument> load_documents(const std::string& path, CliContext& context);
 
 // The `kind: Cluster` document of a file. Reports what is wrong and sets context.exit_status.
 bool load_cluster(const std::string& path, ClusterSpec& cluster, CliContext& context);

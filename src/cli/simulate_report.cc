@@ -350,14 +350,7 @@ std::string replay_table(const sim::ReplayResult& result, const sim::Summary& s)
     shares.column(name, Align::kRight);
   }
   for (const sim::FairnessRow& row : s.fairness) {
-    const bool entitled = row.entitled_gpu_hours > 0;
-    shares.row({row.project, row.quota_gpus < 0 ? "unlimited" : fixed(row.quota_gpus, 0),
-                grouped(row.received_gpu_hours), fixed(row.received_percent, 1) + " %",
-                entitled ? grouped(row.entitled_gpu_hours) : "-",
-                entitled ? fixed(row.received_of_entitled, 2) : "-",
-                entitled ? grouped(row.missed_gpu_hours) : "-",
-                entitled ? grouped(row.lent_gpu_hours) : "-",
-                grouped(static_cast<double>(row.preemptions)), grouped(row.lost_gpu_hours)});
+    shares.row(sim::fairness_cells(row, "-"));
   }
   return out + "\n" + shares.text();
 }

@@ -11,7 +11,6 @@
 #include "cli/output.h"
 #include "cli/simulate_options.h"
 #include "cli/whatif_report.h"
-#include "model/cluster_reader.h"
 #include "model/document.h"
 #include "sim/scenario/time_text.h"
 #include "sim/whatif/page.h"
@@ -86,17 +85,8 @@ Result<sim::Change> read_change(const WhatIfArguments& in) {
 // The documents of --submit; false after reporting.
 bool read_submitted(const std::string& path, sim::Change& change, CliContext& context) {
   if (path.empty()) return true;
-  const Result<std::string> text = read_document_file(path);
-  if (!text) {
-    context.exit_status = report(context, text.error());
-    return false;
-  }
-  auto document = parse_cluster(*text, document_name(path));
-  if (!document) {
-    context.exit_status = report_invalid(context, document.error());
-    return false;
-  }
-  report_warnings(context, document->warnings);
+  auto document = load_documents(path, context);
+  if (!document) return false;
   if (document->has_cluster || document->cluster.workloads.empty()) {
     context.exit_status = report(
         context, Error{ErrorCode::kInvalidArgument, "holds no workloads alone", document_name(path),

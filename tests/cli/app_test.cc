@@ -7,23 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "cli/outline.h"
+#include "run_with.h"
 
 namespace fairlead::cli {
 namespace {
-
-struct Outcome {
-  int status;
-  std::string out;
-  std::string err;
-};
-
-Outcome run_with(const std::vector<std::string>& arguments) {
-  std::ostringstream out;
-  std::ostringstream err;
-  CliContext context{out, err};
-  const int status = run(arguments, context);
-  return {status, out.str(), err.str()};
-}
 
 TEST(Usage, AnUnknownCommandNamesTheNearest) {
   const Outcome outcome = run_with({"valdate", "x.yaml"});

@@ -6,26 +6,12 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/app.h"
+#include "run_with.h"
 
 namespace fairlead::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Outcome {
-  int status;
-  std::string out;
-  std::string err;
-};
-
-Outcome run_with(const std::vector<std::string>& arguments) {
-  std::ostringstream out;
-  std::ostringstream err;
-  CliContext context{out, err};
-  const int status = run(arguments, context);
-  return {status, out.str(), err.str()};
-}
 
 class Recorded : public ::testing::Test {
  protected:

@@ -128,14 +128,7 @@ void fairness_section(Page& page, const Summary& s) {
   std::vector<std::vector<std::string>> cells;
   for (const FairnessRow& row : s.fairness) {
     rows.push_back({row.project, row.received_gpu_hours, row.entitled_gpu_hours});
-    const bool entitled = row.entitled_gpu_hours > 0;
-    cells.push_back({row.project, row.quota_gpus < 0 ? "unlimited" : fixed(row.quota_gpus, 0),
-                     grouped(row.received_gpu_hours), fixed(row.received_percent, 1) + " %",
-                     entitled ? grouped(row.entitled_gpu_hours) : "–",
-                     entitled ? fixed(row.received_of_entitled, 2) : "–",
-                     entitled ? grouped(row.missed_gpu_hours) : "–",
-                     entitled ? grouped(row.lent_gpu_hours) : "–",
-                     grouped(static_cast<double>(row.preemptions)), grouped(row.lost_gpu_hours)});
+    cells.push_back(fairness_cells(row, "–"));
   }
   page.chart(pair_chart("GPU-hours received and entitled by project", "Two bars per project.",
                         "GPU-hours", "received", "entitled", rows));

@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 
+#include "sim/report/text.h"
+
 namespace fairlead::sim {
 namespace {
 
@@ -221,6 +223,20 @@ Summary summarise(const ReplayResult& result, std::size_t buckets) {
     s.fragmentation_percent = 100 * fragmented / capacity;
   }
   return s;
+}
+
+std::vector<std::string> fairness_cells(const FairnessRow& row, const std::string& none) {
+  const bool entitled = row.entitled_gpu_hours > 0;
+  return {row.project,
+          row.quota_gpus < 0 ? "unlimited" : fixed(row.quota_gpus, 0),
+          grouped(row.received_gpu_hours),
+          fixed(row.received_percent, 1) + " %",
+          entitled ? grouped(row.entitled_gpu_hours) : none,
+          entitled ? fixed(row.received_of_entitled, 2) : none,
+          entitled ? grouped(row.missed_gpu_hours) : none,
+          entitled ? grouped(row.lent_gpu_hours) : none,
+          grouped(static_cast<double>(row.preemptions)),
+          grouped(row.lost_gpu_hours)};
 }
 
 }  // namespace fairlead::sim

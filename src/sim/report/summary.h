@@ -39,6 +39,10 @@ struct FairnessRow {
   std::int64_t preemptions = 0;
 };
 
+// A row as a reader sees it: project, quota, received, of all, entitled, of entitled, missed, while
+// lent, preempted, lost; `none` stands for what an unentitled project cannot have.
+std::vector<std::string> fairness_cells(const FairnessRow& row, const std::string& none);
+
 // Finish-time fairness: ρ = completion time ÷ completion time alone in a private cluster of N/n̄
 // GPUs, n̄ the mean number of jobs in the system during the job's life; a job larger than N/n̄ runs
 // there proportionally longer. Of jobs that finished.

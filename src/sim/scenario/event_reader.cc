@@ -39,18 +39,6 @@ Result<std::vector<std::string>> read_workload_names(Cursor& cursor, const Readi
   return found;
 }
 
-Result<std::vector<std::string>> read_node_names(Cursor& cursor, const Reading& reading) {
-  FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the name of the node"));
-  FAIRLEAD_ASSIGN(auto names, cursor.placed(word, expand_names(word.text)));
-  for (const std::string& name : names) {
-    if (reading.symbols.unchecked || reading.symbols.nodes.contains(name)) continue;
-    Word unknown = word;
-    unknown.text = name;
-    return cursor.unknown(unknown, "a node", names_of(reading.symbols.nodes));
-  }
-  return names;
-}
-
 // W [ROLE [INDEX]]: of each workload named, the tasks that are meant.
 Result<std::vector<TasksEnd>> read_tasks(Cursor& cursor, Reading& reading) {
   FAIRLEAD_ASSIGN(const auto names, read_workload_names(cursor, reading));
@@ -238,6 +226,18 @@ Result<void> read_time(bool relative, Cursor& cursor, Reading& reading) {
 }
 
 }  // namespace
+
+Result<std::vector<std::string>> read_node_names(Cursor& cursor, const Reading& reading) {
+  FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the name of the node"));
+  FAIRLEAD_ASSIGN(auto names, cursor.placed(word, expand_names(word.text)));
+  for (const std::string& name : names) {
+    if (reading.symbols.unchecked || reading.symbols.nodes.contains(name)) continue;
+    Word unknown = word;
+    unknown.text = name;
+    return cursor.unknown(unknown, "a node", names_of(reading.symbols.nodes));
+  }
+  return names;
+}
 
 Result<std::pair<std::string, std::string>> read_device_name(const Cursor& cursor, const Word& word,
                                                              const Symbols& symbols) {

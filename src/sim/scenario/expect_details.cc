@@ -16,18 +16,6 @@ bool at_bound(const Cursor& cursor) {
   return cursor.at_number() || cursor.at_keyword("at") || cursor.at_keyword("exactly");
 }
 
-Result<std::vector<std::string>> read_node_list(Cursor& cursor, const Reading& reading) {
-  FAIRLEAD_ASSIGN(const Word word, cursor.expect_word("the name of a node"));
-  FAIRLEAD_ASSIGN(auto names, cursor.placed(word, expand_names(word.text)));
-  for (const std::string& name : names) {
-    if (reading.symbols.unchecked || reading.symbols.nodes.contains(name)) continue;
-    Word unknown = word;
-    unknown.text = name;
-    return cursor.unknown(unknown, "a node", names_of(reading.symbols.nodes));
-  }
-  return names;
-}
-
 std::string singular(std::string text) {
   if (text.ends_with("ches"))
     text.resize(text.size() - 2);  // switches
@@ -100,7 +88,7 @@ Result<void> read_on(Cursor& cursor, const Reading& reading, Once& stated, Expec
   }
   if (!cursor.accept("node")) cursor.accept("nodes");
   if (!cursor.done()) FAIRLEAD_TRY(stated.note(cursor, cursor.peek(), "on node"));
-  FAIRLEAD_ASSIGN(e.nodes, read_node_list(cursor, reading));
+  FAIRLEAD_ASSIGN(e.nodes, read_node_names(cursor, reading));
   return {};
 }
 
@@ -188,7 +176,7 @@ Result<void> read_details(Cursor& cursor, const Reading& reading, ExpectWorkload
     } else if (cursor.accept("among")) {
       FAIRLEAD_TRY(stated.note(cursor, word, "among"));
       if (!cursor.accept("nodes")) cursor.accept("node");
-      FAIRLEAD_ASSIGN(e.among, read_node_list(cursor, reading));
+      FAIRLEAD_ASSIGN(e.among, read_node_names(cursor, reading));
     } else if (cursor.accept("not")) {
       if (cursor.at_keyword("now")) {
         FAIRLEAD_TRY(stated.note(cursor, cursor.take(), "never"));
@@ -202,7 +190,7 @@ Result<void> read_details(Cursor& cursor, const Reading& reading, ExpectWorkload
       FAIRLEAD_TRY(cursor.expect_keyword("on", "'not'"));
       FAIRLEAD_TRY(stated.note(cursor, word, "not on"));
       if (!cursor.accept("node")) cursor.accept("nodes");
-      FAIRLEAD_ASSIGN(e.avoided, read_node_list(cursor, reading));
+      FAIRLEAD_ASSIGN(e.avoided, read_node_names(cursor, reading));
     } else if (cursor.accept("reserved")) {
       e.reserved = true;
       if (cursor.accept("at")) {
@@ -212,7 +200,7 @@ Result<void> read_details(Cursor& cursor, const Reading& reading, ExpectWorkload
       }
       if (cursor.accept("on")) {
         if (!cursor.accept("node")) cursor.accept("nodes");
-        FAIRLEAD_ASSIGN(e.reserved_nodes, read_node_list(cursor, reading));
+        FAIRLEAD_ASSIGN(e.reserved_nodes, read_node_names(cursor, reading));
       }
     } else if (cursor.accept("starts")) {
       const bool by = cursor.accept("by");

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "sim/scenario/cursor.h"
@@ -59,6 +60,9 @@ Result<Expectation> read_expectation(Cursor& cursor, const Reading& reading);
 // "n1:0" or "n1:gpu-0": the node and the id of the device.
 Result<std::pair<std::string, std::string>> read_device_name(const Cursor& cursor, const Word& word,
                                                              const Symbols& symbols);
+
+// Names and ranges of names, one word: nodes that are there.
+Result<std::vector<std::string>> read_node_names(Cursor& cursor, const Reading& reading);
 
 // One statement, whatever it is.
 Result<void> read_statement(const Statement& statement, Reading& reading);
