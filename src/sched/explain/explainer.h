@@ -61,6 +61,7 @@ class Explainer {
     TaskClassId id_;
   };
 
+  // impossible.cc
   // Why even an empty pool could not start it; nullopt if it could, or the pool has no nodes. `w`:
   // what it still needs. Of a submission (nullptr) a role that may stay empty must be possible too.
   std::optional<Reason> impossible_in(PoolCore& pool, const Shape& shape, const WorkloadRecord* w);

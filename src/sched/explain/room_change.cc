@@ -5,6 +5,11 @@
 #include "sched/explain/text.h"
 
 namespace fairlead::sched {
+namespace {
+
+constexpr std::int64_t kPortionStep = 10;  // milli-GPU
+
+}  // namespace
 
 std::optional<Change> Explainer::room_change(PoolCore& pool, const WorkloadRecord& w,
                                              const Requirement& requirement) {
@@ -103,6 +108,8 @@ std::optional<Change> Explainer::by_lower_request(PoolCore& pool, const Workload
         set(changed, middle);
         (works(changed) ? low : high) = middle;
       }
+      // What a person would write: 0.04 of a GPU, not 0.048.
+      if (resource == "gpu-portion" && low > kPortionStep) low -= low % kPortionStep;
       if (low == 0) return std::nullopt;
       set(changed, low);
       return Change{ChangeKind::kLowerRequest,
