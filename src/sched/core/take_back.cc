@@ -331,11 +331,17 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
   }
   std::map<WorkloadId, std::int32_t> run_priority;
   std::vector<Stopped> stops;
-  for (const WorkloadId v : victims) {
-    Stopped stop = stop_of(v, cause_of(rule));
+  for (std::size_t i = 0; i < victims.size(); ++i) {
+    const WorkloadRecord& w = workloads_.get(victims[i]);
+    Stopped stop = stop_of(victims[i], cause_of(rule));
     stop.claimant = claimant;
-    stop.text = eviction_text(pool, rule, workloads_.get(v), workloads_.get(claimant),
-                              outcome.contested, given[position.at(v)]);
+    // Many victims of one claim are alike, and so is what is said of them.
+    const WorkloadRecord* last = i == 0 ? nullptr : &workloads_.get(victims[i - 1]);
+    const bool alike = last && last->queue == w.queue && last->priority == w.priority &&
+                       last->run_priority == w.run_priority && given[i] == given[i - 1];
+    stop.text = alike ? stops.back().text
+                      : eviction_text(pool, rule, w, workloads_.get(claimant), outcome.contested,
+                                      given[i]);
     stops.push_back(std::move(stop));
   }
   for (const WorkloadId v : victims) {

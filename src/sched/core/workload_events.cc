@@ -46,6 +46,28 @@ Result<void> check_succeeded(const WorkloadEntry& entry, const Shape& shape,
 
 }  // namespace
 
+Result<void> Core::check_goal(const WorkloadSpec& spec, const TopologyGoal& goal,
+                              const std::string& what) const {
+  const auto level = [&](const std::string& name) {
+    if (name == "host") return static_cast<std::ptrdiff_t>(levels_.size());
+    const auto it = std::find(levels_.begin(), levels_.end(), name);
+    return it == levels_.end() ? std::ptrdiff_t{-1} : it - levels_.begin();
+  };
+  for (const std::string* name : {&goal.within, &goal.prefer}) {
+    if (name->empty() || level(*name) >= 0) continue;
+    std::string known;
+    for (const std::string& l : levels_) known += l + ", ";
+    return fail(
+        bad(spec, what, "no topology level is named '" + *name + "'; there are " + known + "host"));
+  }
+  if (!goal.within.empty() && !goal.prefer.empty() && level(goal.prefer) < level(goal.within)) {
+    return fail(bad(
+        spec, what,
+        "prefers '" + goal.prefer + "', which is wider than the required '" + goal.within + "'"));
+  }
+  return {};
+}
+
 Result<void> Core::check_spec(const WorkloadSpec& spec) const {
   if (spec.name.empty()) return fail(bad(spec, "name", "a workload needs a name"));
   if (workloads_.find(spec.name).valid()) {

@@ -35,14 +35,18 @@ Opening by_search(Trial& trial, std::uint32_t slot, const std::vector<Id>& units
     return left != right ? left < right
                          : trial.victims().hit(a.units) < trial.victims().hit(best.units);
   };
+  // What can be gained at the most by giving the room all units from that one on.
+  const auto most_from = [&](std::size_t first, const NodeRoom& room) {
+    NodeRoom widest = room;
+    give_all(trial, slot, std::span(units).subspan(first), widest);
+    return std::min<std::int64_t>(room_fit(task, widest).slots - before, wanted);
+  };
   Opening open;
-  const std::function<void(std::size_t, const NodeRoom&)> look = [&](std::size_t next,
-                                                                     const NodeRoom& room) {
+  // `most`: with all from `next` on, which choosing the first of them does not change.
+  using Look = std::function<void(std::size_t, const NodeRoom&, std::int64_t)>;
+  const Look look = [&](std::size_t next, const NodeRoom& room, std::int64_t most) {
     for (std::size_t i = next; i < units.size(); ++i) {
-      NodeRoom widest = room;  // no more can be had from here on
-      give_all(trial, slot, {units.begin() + static_cast<std::ptrdiff_t>(i), units.end()}, widest);
-      const std::int64_t most =
-          std::min<std::int64_t>(room_fit(task, widest).slots - before, wanted);
+      if (i > next) most = most_from(i, room);
       if (most <= 0) return;
       const Int128 cost = open.cost + unit(units[i]).cost;
       if (best.gain > 0 && cost * best.gain > best.cost * most) return;
@@ -54,18 +58,16 @@ Opening by_search(Trial& trial, std::uint32_t slot, const std::vector<Id>& units
       open.gain = static_cast<std::int32_t>(
           std::min<std::int64_t>(room_fit(task, wider).slots - before, wanted));
       if (open.gain <= 0) {
-        look(i + 1, wider);
-      } else if (better(open)) {
+        look(i + 1, wider, most);
+      } else if (better(open) && trial.may_add_all(open.units)) {
         // What may not go together may not go with more either.
-        const std::size_t mark = trial.size();
-        if (trial.add_all(open.units)) best = open;
-        trial.remove_to(mark);
+        best = open;
       }
       open.units.pop_back();
       open.cost -= unit(units[i]).cost;
     }
   };
-  look(0, now);
+  look(0, now, most_from(0, now));
   return best;
 }
 
@@ -102,13 +104,12 @@ Opening by_cost(Trial& trial, std::uint32_t slot, const std::vector<Id>& units) 
 
 }  // namespace
 
-void give_all(const Trial& trial, std::uint32_t slot, const std::vector<Id>& units,
-              NodeRoom& room) {
-  std::vector<Id> given;
+void give_all(const Trial& trial, std::uint32_t slot, std::span<const Id> units, NodeRoom& room) {
+  std::vector<Id> whole;
   // Dearest first: a gang comes behind its extras.
   for (auto it = units.rbegin(); it != units.rend(); ++it) {
-    if (covered(trial.victims(), given, *it)) continue;
-    given.push_back(*it);
+    if (covered(trial.victims(), whole, *it)) continue;
+    if (trial.victims().unit(*it).whole) whole.push_back(*it);
     trial.give_on(slot, *it, room);
   }
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,7 @@ Opening open_node(Trial& trial, std::uint32_t slot, std::int64_t wanted);
 
 // Gives the room what all the units hold on the slot, each task once. Requires: units are in order
 // of cost.
-void give_all(const Trial& trial, std::uint32_t slot, const std::vector<Victims::Id>& units,
+void give_all(const Trial& trial, std::uint32_t slot, std::span<const Victims::Id> units,
               NodeRoom& room);
 
 }  // namespace fairlead::sched

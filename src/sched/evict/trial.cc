@@ -1,6 +1,8 @@
 #include "sched/evict/trial.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "sched/place/fit.h"
@@ -37,7 +39,7 @@ void add_lacking(const TaskClass& task, const NodeRoom& room, ResourceSet& out) 
   }
 }
 
-void Lift::operator()(const std::vector<TaskRef>& tasks, bool off, Instant until,
+void Lift::operator()(std::span<const TaskRef> tasks, bool off, Instant until,
                       const Passes& passes) const {
   std::set<NodeId> reserved;
   for (const TaskRef& t : tasks) {
@@ -182,17 +184,17 @@ bool Trial::keeps_shares(const VictimUnit& unit, const ResourceSet& lacking) con
 ResourceVector Trial::rest_of(const VictimUnit& unit, Int128& cost) const {
   ResourceVector amounts = unit.amounts;
   cost = unit.cost;
-  if (const auto before = chosen_of_.find(unit.workload);
-      unit.whole && before != chosen_of_.end()) {
+  if (!unit.whole) return amounts;
+  if (const auto before = chosen_of_.find(unit.workload); before != chosen_of_.end()) {
     amounts.add(before->second.first, -1);
     cost -= before->second.second;
   }
   return amounts;
 }
 
-void Trial::add(Id id) {
+void Trial::choose(Id id, bool lifted) {
   const VictimUnit& unit = victims_.unit(id);
-  Chosen chosen{id, {}, {}, 0, contested_};
+  Chosen chosen{id, {}, {}, 0, contested_, lifted};
   chosen.amounts = rest_of(unit, chosen.cost);
   contested_.add(known_[id].lacking);
   if (!unit.whole) {
@@ -202,7 +204,7 @@ void Trial::add(Id id) {
   for (const TaskRef& t : unit.tasks) {
     if (off_.insert(t).second) chosen.tasks.push_back(t);
   }
-  lift(chosen.tasks, true);
+  if (lifted) lift(chosen.tasks, true);
   queues_.charge(pool_.state.id, unit.queue, chosen.amounts, -1, false, 0, now_);
   auto& [given, spent] = chosen_of_[unit.workload];
   given.add(chosen.amounts);
@@ -221,7 +223,7 @@ void Trial::remove_last() {
         static_cast<std::int32_t>(unit.tasks.size());
   }
   for (const TaskRef& t : chosen.tasks) off_.erase(t);
-  lift(chosen.tasks, false);
+  if (chosen.lifted) lift(chosen.tasks, false);
   queues_.charge(pool_.state.id, unit.queue, chosen.amounts, 1, false, 0, now_);
   auto& [given, spent] = chosen_of_[unit.workload];
   given.add(chosen.amounts, -1);
@@ -239,6 +241,17 @@ bool Trial::add_all(const std::vector<Id>& units) {
     add(id);
   }
   return true;
+}
+
+bool Trial::may_add_all(const std::vector<Id>& units) {
+  const std::size_t mark = size();
+  const bool all = std::all_of(units.begin(), units.end(), [this](Id id) {
+    if (!may_add(id)) return false;
+    choose(id, false);
+    return true;
+  });
+  remove_to(mark);
+  return all;
 }
 
 bool Trial::place(VictimSet& out) {

@@ -14,11 +14,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <set>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include "sched/evict/share_guard.h"
 #include "sched/evict/victims.h"
@@ -67,7 +69,7 @@ struct Lift {
   const Shapes& shapes;
   const TaskClasses& classes;
   Instant now;
-  void operator()(const std::vector<TaskRef>& tasks, bool off, Instant until,
+  void operator()(std::span<const TaskRef> tasks, bool off, Instant until,
                   const Passes& passes) const;
 };
 
@@ -111,9 +113,11 @@ class Trial {
   bool legal(Id id);
   // Whether it may go beside what is chosen already. Requires: it is legal.
   bool may_add(Id id);
-  void add(Id id);
+  void add(Id id) { choose(id, true); }
   // Adds all of them, or none: false if they may not all go.
   bool add_all(const std::vector<Id>& units);
+  // Whether add_all() would. Cheaper: no node is touched.
+  bool may_add_all(const std::vector<Id>& units);
   void remove_last();
   // Those that were added since there were `mark`.
   void remove_to(std::size_t mark) {
@@ -156,6 +160,12 @@ class Trial {
   const TaskClasses& classes() const { return classes_; }
 
  private:
+  struct HashOfTask {
+    std::size_t operator()(const TaskRef& t) const noexcept {
+      return (std::size_t{t.workload.value} << 32) ^ (static_cast<std::size_t>(t.role) << 24) ^
+             static_cast<std::size_t>(t.index);
+    }
+  };
   struct Known {              // of a unit
     std::uint64_t claim = 0;  // the claim for which this was found out
     bool legal = false;
@@ -163,16 +173,18 @@ class Trial {
   };
   struct Chosen {
     Id unit;
-    std::vector<TaskRef> tasks;  // those that were not chosen before
+    TaskRefs tasks;  // those that were not chosen before
     ResourceVector amounts;
     Int128 cost = 0;
     ResourceSet contested_before;
+    bool lifted = true;  // off their nodes; else only asked about
   };
 
-  void lift(const std::vector<TaskRef>& tasks, bool off) {
-    Lift{pool_.state, timeline_, workloads_, shapes_, classes_, now_}(tasks, off, claim_->until,
-                                                                      claim_->passes);
+  void lift(const TaskRefs& tasks, bool off) {
+    Lift{pool_.state, timeline_, workloads_, shapes_, classes_, now_}(
+        {tasks.data(), tasks.size()}, off, claim_->until, claim_->passes);
   }
+  void choose(Id id, bool lifted);
   ResourceSet lacking_on(std::uint32_t slot);
   bool find_out(Id id, ResourceSet& lacking);
   bool keeps_shares(const VictimUnit& unit, const ResourceSet& lacking) const;
@@ -204,8 +216,10 @@ class Trial {
   std::vector<std::pair<std::uint64_t, bool>> may_lose_;  // by QueueId: claim and answer
   std::vector<std::int32_t> spares_left_;
   std::vector<Chosen> chosen_;
-  std::map<WorkloadId, std::pair<ResourceVector, Int128>> chosen_of_;  // amounts, cost
-  std::set<TaskRef> off_;  // tasks that are taken off their nodes
+  // Amounts and cost of what is chosen of each.
+  boost::unordered_flat_map<WorkloadId, std::pair<ResourceVector, Int128>, std::hash<WorkloadId>>
+      chosen_of_;
+  boost::unordered_flat_set<TaskRef, HashOfTask> off_;  // tasks of units that are chosen
   ResourceSet contested_;  // what the claimant lacks wherever something is chosen
   Int128 cost_ = 0;
 };

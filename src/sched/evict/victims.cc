@@ -43,7 +43,7 @@ bool Victims::cheaper(Id a, Id b) const {
 // Adds the unit to those of its slots, in its place.
 void Victims::index(Id id) {
   of_[units_[id].workload].push_back(id);
-  const std::vector<std::uint32_t>& slots = units_[id].slots;
+  const Slots& slots = units_[id].slots;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const auto before = slots.begin() + static_cast<std::ptrdiff_t>(i);
     if (slots[i] == VictimUnit::kElsewhere || std::find(slots.begin(), before, slots[i]) != before)

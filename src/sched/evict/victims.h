@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include "base/wide.h"
 #include "sched/state/node_state.h"
 #include "sched/state/pool_state.h"
@@ -20,19 +22,22 @@
 
 namespace fairlead::sched {
 
+using TaskRefs = boost::container::small_vector<TaskRef, 1>;
+using Slots = boost::container::small_vector<std::uint32_t, 1>;
+
 struct VictimUnit {
   static constexpr std::uint32_t kElsewhere = UINT32_MAX;  // its node was moved to another pool
   WorkloadId workload;
   QueueId queue;
   std::int32_t priority = 0;
-  std::vector<TaskRef> tasks;        // by role and index
-  std::vector<std::uint32_t> slots;  // where each of them runs
-  ResourceVector amounts;            // what its queue is charged for them
-  Int128 cost = 0;                   // 7.5, in milli-GPU × ms, weighted by priority
-  Instant started;                   // of the earliest of its tasks
-  std::int32_t spare = -1;           // position in spares(): of those at most so many tasks may go
-  bool whole = false;                // the rest of a gang
-  bool gone = false;                 // its workload changed since
+  TaskRefs tasks;           // by role and index
+  Slots slots;              // where each of them runs
+  ResourceVector amounts;   // what its queue is charged for them
+  Int128 cost = 0;          // 7.5, in milli-GPU × ms, weighted by priority
+  Instant started;          // of the earliest of its tasks
+  std::int32_t spare = -1;  // position in spares(): of those at most so many tasks may go
+  bool whole = false;       // the rest of a gang
+  bool gone = false;        // its workload changed since
 };
 
 class Victims {
