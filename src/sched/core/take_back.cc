@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include "base/check.h"
 #include "sched/core/core.h"
 #include "sched/explain/text.h"
@@ -316,7 +318,7 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
   const StartKind kind = start_kind(pending_.requirement(requirement), workloads_.get(claimant));
   pool.timeline.show_all();  // what was found lies in what is really free
   std::vector<WorkloadId> victims;
-  std::map<WorkloadId, std::size_t> position;
+  boost::unordered_flat_map<WorkloadId, std::size_t, std::hash<WorkloadId>> position;
   for (const TaskRef& t : outcome.victims) {
     if (position.try_emplace(t.workload, victims.size()).second) victims.push_back(t.workload);
   }
@@ -331,6 +333,7 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
   }
   std::map<WorkloadId, std::int32_t> run_priority;
   std::vector<Stopped> stops;
+  stops.reserve(victims.size());
   for (std::size_t i = 0; i < victims.size(); ++i) {
     const WorkloadRecord& w = workloads_.get(victims[i]);
     Stopped stop = stop_of(victims[i], cause_of(rule));
@@ -339,9 +342,9 @@ void Core::carry_out(PoolCore& pool, TakeBack rule, WorkloadId claimant, Require
     const WorkloadRecord* last = i == 0 ? nullptr : &workloads_.get(victims[i - 1]);
     const bool alike = last && last->queue == w.queue && last->priority == w.priority &&
                        last->run_priority == w.run_priority && given[i] == given[i - 1];
-    stop.text = alike ? stops.back().text
-                      : eviction_text(pool, rule, w, workloads_.get(claimant), outcome.contested,
-                                      given[i]);
+    stop.text =
+        alike ? stops.back().text
+              : eviction_text(pool, rule, w, workloads_.get(claimant), outcome.contested, given[i]);
     stops.push_back(std::move(stop));
   }
   for (const WorkloadId v : victims) {

@@ -1,7 +1,6 @@
 #include "sched/evict/opening.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "base/check.h"
 #include "sched/place/fit.h"
@@ -12,7 +11,7 @@ namespace {
 using Id = Victims::Id;
 
 // A gang that goes whole takes its extras with it.
-bool covered(const Victims& victims, const std::vector<Id>& set, Id id) {
+bool covered(const Victims& victims, std::span<const Id> set, Id id) {
   const VictimUnit& unit = victims.unit(id);
   return std::any_of(set.begin(), set.end(), [&](Id other) {
     const VictimUnit& o = victims.unit(other);
@@ -20,56 +19,109 @@ bool covered(const Victims& victims, const std::vector<Id>& set, Id id) {
   });
 }
 
-// Every set of the units. They are in order of cost, so the first that is too dear ends its branch.
-Opening by_search(Trial& trial, std::uint32_t slot, const std::vector<Id>& units,
-                  std::int64_t wanted) {
-  const TaskClass& task = trial.classes().get(trial.claim().request->roles.front().task_class);
-  const NodeRoom now = trial.pool().state.node_at(slot).free;
-  const std::int32_t before = room_fit(task, now).slots;
-  const auto unit = [&](Id id) -> const VictimUnit& { return trial.victims().unit(id); };
-  Opening best;
-  const auto better = [&](const Opening& a) {
-    if (best.gain == 0) return true;
-    const Int128 left = a.cost * best.gain;
-    const Int128 right = best.cost * a.gain;
-    return left != right ? left < right
-                         : trial.victims().hit(a.units) < trial.victims().hit(best.units);
-  };
-  // What can be gained at the most by giving the room all units from that one on.
-  const auto most_from = [&](std::size_t first, const NodeRoom& room) {
+// Every set of a node's units that makes room and has none too many. Units are in order of cost, so
+// the first that is too dear ends its branch.
+class NodeSearch {
+ public:
+  NodeSearch(Trial& trial, std::uint32_t slot, std::int64_t wanted)
+      : trial_(trial),
+        slot_(slot),
+        task_(trial.classes().get(trial.claim().request->roles.front().task_class)),
+        now_(trial.pool().state.node_at(slot).free),
+        before_(room_fit(task_, now_).slots),
+        wanted_(wanted) {}
+
+  Opening run(const std::vector<Id>& units) {
+    NodeRoom room = now_;
+    for (const Id id : split(units)) choose(id, room);
+    const std::int64_t most = most_from(0, room);
+    if (most > 0 && !weigh(room)) look(0, room, most);
+    return best_;
+  }
+
+ private:
+  const VictimUnit& unit(Id id) const { return trial_.victims().unit(id); }
+  std::int64_t gain(const NodeRoom& room) const {
+    return std::min<std::int64_t>(room_fit(task_, room).slots - before_, wanted_);
+  }
+
+  // Those without which there is no room, whatever else goes: they are in every set. The others
+  // become optional_. Where a gang is there with extras of its own none is told, for they share
+  // tasks.
+  std::vector<Id> split(const std::vector<Id>& units) {
+    std::vector<Id> needed;
+    for (std::size_t i = 1; i < units.size(); ++i) {
+      if (!covered(trial_.victims(), {units.data(), i}, units[i])) continue;
+      optional_ = units;
+      return needed;
+    }
+    NodeRoom room = now_;
+    give_all(trial_, slot_, units, room);
+    for (const Id id : units) {
+      trial_.take_on(slot_, id, room);
+      (gain(room) <= 0 ? needed : optional_).push_back(id);
+      trial_.give_on(slot_, id, room);
+    }
+    return needed;
+  }
+
+  // What can be gained at the most by giving the room all optional units from that one on.
+  std::int64_t most_from(std::size_t first, const NodeRoom& room) const {
     NodeRoom widest = room;
-    give_all(trial, slot, std::span(units).subspan(first), widest);
-    return std::min<std::int64_t>(room_fit(task, widest).slots - before, wanted);
-  };
-  Opening open;
+    give_all(trial_, slot_, std::span(optional_).subspan(first), widest);
+    return gain(widest);
+  }
+
+  void choose(Id id, NodeRoom& room) {
+    trial_.give_on(slot_, id, room);
+    open_.units.push_back(id);
+    open_.cost += unit(id).cost;
+  }
+
+  // Whether what is chosen makes room; if it is the best so far and may go, it is kept.
+  bool weigh(const NodeRoom& room) {
+    open_.gain = static_cast<std::int32_t>(gain(room));
+    if (open_.gain <= 0) return false;
+    // What may not go together may not go with more either.
+    if (better() && trial_.may_add_all(open_.units)) best_ = open_;
+    return true;
+  }
+
+  bool better() const {
+    if (best_.gain == 0) return true;
+    const Int128 left = open_.cost * best_.gain;
+    const Int128 right = best_.cost * open_.gain;
+    return left != right ? left < right
+                         : trial_.victims().hit(open_.units) < trial_.victims().hit(best_.units);
+  }
+
   // `most`: with all from `next` on, which choosing the first of them does not change.
-  using Look = std::function<void(std::size_t, const NodeRoom&, std::int64_t)>;
-  const Look look = [&](std::size_t next, const NodeRoom& room, std::int64_t most) {
-    for (std::size_t i = next; i < units.size(); ++i) {
+  void look(std::size_t next, const NodeRoom& room, std::int64_t most) {
+    for (std::size_t i = next; i < optional_.size(); ++i) {
+      const Id id = optional_[i];
       if (i > next) most = most_from(i, room);
       if (most <= 0) return;
-      const Int128 cost = open.cost + unit(units[i]).cost;
-      if (best.gain > 0 && cost * best.gain > best.cost * most) return;
-      if (covered(trial.victims(), open.units, units[i])) continue;
+      const Int128 cost = open_.cost + unit(id).cost;
+      if (best_.gain > 0 && cost * best_.gain > best_.cost * most) return;
+      if (covered(trial_.victims(), open_.units, id)) continue;
       NodeRoom wider = room;
-      trial.give_on(slot, units[i], wider);
-      open.units.push_back(units[i]);
-      open.cost += unit(units[i]).cost;
-      open.gain = static_cast<std::int32_t>(
-          std::min<std::int64_t>(room_fit(task, wider).slots - before, wanted));
-      if (open.gain <= 0) {
-        look(i + 1, wider, most);
-      } else if (better(open) && trial.may_add_all(open.units)) {
-        // What may not go together may not go with more either.
-        best = open;
-      }
-      open.units.pop_back();
-      open.cost -= unit(units[i]).cost;
+      choose(id, wider);
+      if (!weigh(wider)) look(i + 1, wider, most);
+      open_.units.pop_back();
+      open_.cost -= unit(id).cost;
     }
-  };
-  look(0, now, most_from(0, now));
-  return best;
-}
+  }
+
+  Trial& trial_;
+  std::uint32_t slot_;
+  const TaskClass& task_;
+  NodeRoom now_;
+  std::int32_t before_;  // tasks that fit already
+  std::int64_t wanted_;
+  std::vector<Id> optional_;
+  Opening open_;  // being looked at
+  Opening best_;
+};
 
 // Adds units by cost until there is room, and leaves out again what is not needed, dearest first.
 Opening by_cost(Trial& trial, std::uint32_t slot, const std::vector<Id>& units) {
@@ -120,7 +172,7 @@ Opening open_node(Trial& trial, std::uint32_t slot, std::int64_t wanted) {
   for (const Id id : trial.victims().at(slot)) {
     if (trial.legal(id) && trial.may_add(id)) units.push_back(id);
   }
-  return units.size() <= Opening::kSearched ? by_search(trial, slot, units, wanted)
+  return units.size() <= Opening::kSearched ? NodeSearch(trial, slot, wanted).run(units)
                                             : by_cost(trial, slot, units);
 }
 

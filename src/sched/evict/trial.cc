@@ -243,7 +243,31 @@ bool Trial::add_all(const std::vector<Id>& units) {
   return true;
 }
 
+// Of one queue that keeps its shares without all of them each may go, in whatever order.
+bool Trial::surely_may_add_all(const std::vector<Id>& units) const {
+  if (rule_ != TakeBack::kReclaim) return false;
+  ResourceVector amounts;
+  ResourceSet with = contested_;
+  std::int64_t tasks = 0;
+  for (const Id id : units) {
+    const VictimUnit& unit = victims_.unit(id);
+    if (unit.queue != victims_.unit(units.front()).queue || chosen_of_.contains(unit.workload))
+      return false;
+    amounts.add(unit.amounts);
+    with.add(known_[id].lacking);
+    tasks += std::ssize(unit.tasks);
+  }
+  // What is contested only now was taken from others already.
+  if (!chosen_.empty() && with != contested_) return false;
+  const bool spare = std::all_of(units.begin(), units.end(), [&](Id id) {
+    const VictimUnit& unit = victims_.unit(id);
+    return unit.whole || spares_left_[static_cast<std::size_t>(unit.spare)] >= tasks;
+  });
+  return spare && guard_->keeps(victims_.unit(units.front()).queue, amounts, with);
+}
+
 bool Trial::may_add_all(const std::vector<Id>& units) {
+  if (surely_may_add_all(units)) return true;
   const std::size_t mark = size();
   const bool all = std::all_of(units.begin(), units.end(), [this](Id id) {
     if (!may_add(id)) return false;
@@ -377,7 +401,7 @@ bool Trial::may_lie_on(std::uint32_t slot) const {
   return node.usable() && static_filter(task, node) == Filter::kFits;
 }
 
-void Trial::give_on(std::uint32_t slot, Id id, NodeRoom& room) const {
+void Trial::move_on(std::uint32_t slot, Id id, NodeRoom& room, bool give) const {
   const VictimUnit& unit = victims_.unit(id);
   const WorkloadRecord& w = workloads_.get(unit.workload);
   const Shape& shape = shapes_.get(w.shape);
@@ -385,8 +409,10 @@ void Trial::give_on(std::uint32_t slot, Id id, NodeRoom& room) const {
     if (unit.slots[i] != slot || off_.count(unit.tasks[i]) > 0) continue;
     const auto role = static_cast<std::size_t>(unit.tasks[i].role);
     const TaskClass& held = classes_.get(shape.classes[role]);
-    room.give(w.roles[role].tasks[static_cast<std::size_t>(unit.tasks[i].index)].placement,
-              held.host_claim(), held.extended);
+    const TaskPlacement& at =
+        w.roles[role].tasks[static_cast<std::size_t>(unit.tasks[i].index)].placement;
+    give ? room.give(at, held.host_claim(), held.extended)
+         : room.take(at, held.host_claim(), held.extended);
   }
 }
 

@@ -151,7 +151,9 @@ class Trial {
   // Whether a task of the claimant's first role may lie there, if there is room.
   bool may_lie_on(std::uint32_t slot) const;
   // Gives the room what the unit's tasks hold on the slot, those off their nodes already apart.
-  void give_on(std::uint32_t slot, Id id, NodeRoom& room) const;
+  void give_on(std::uint32_t slot, Id id, NodeRoom& room) const { move_on(slot, id, room, true); }
+  // Undoes give_on().
+  void take_on(std::uint32_t slot, Id id, NodeRoom& room) const { move_on(slot, id, room, false); }
 
   const Claim& claim() const { return *claim_; }
   const PlacementPool& pool() const { return pool_; }
@@ -185,6 +187,8 @@ class Trial {
         {tasks.data(), tasks.size()}, off, claim_->until, claim_->passes);
   }
   void choose(Id id, bool lifted);
+  bool surely_may_add_all(const std::vector<Id>& units) const;
+  void move_on(std::uint32_t slot, Id id, NodeRoom& room, bool give) const;
   ResourceSet lacking_on(std::uint32_t slot);
   bool find_out(Id id, ResourceSet& lacking);
   bool keeps_shares(const VictimUnit& unit, const ResourceSet& lacking) const;

@@ -79,7 +79,8 @@ class Victims {
   Instant now_;
   Duration restart_cost_;
   std::vector<VictimUnit> units_;
-  std::unordered_map<WorkloadId, std::vector<Id>> of_;  // those that are not gone
+  // Those that are not gone.
+  std::unordered_map<WorkloadId, boost::container::small_vector<Id, 2>> of_;
   std::unordered_map<std::uint32_t, std::vector<Id>> at_;
   std::vector<Id> by_cost_;
   std::vector<std::int32_t> spares_;
