@@ -82,6 +82,7 @@ void requests(benchmark::State& state) {
   std::string batch;
   for (int i = 0; i < ahead; ++i) batch += kRequest;
   std::vector<net::Descriptor> clients;
+  clients.reserve(static_cast<std::size_t>(state.range(1)));
   for (int i = 0; i < state.range(1); ++i) clients.push_back(server.connect(state.range(0) != 0));
   for (auto _ : state) {
     for (const net::Descriptor& client : clients) send(client.get(), batch);

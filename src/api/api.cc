@@ -222,7 +222,7 @@ void Api::list(const Call& call, store::Query query, bool with_revision) {
 }
 
 const std::vector<Api::Row>& Api::table() {
-  static const std::vector<Row> rows = {
+  static const std::vector<Row> kRows = {
       {"GET", "/healthz", true, &Api::health},
       {"GET", "/readyz", true, &Api::readiness},
       {"GET", "/metrics", false, &Api::metrics},
@@ -265,6 +265,11 @@ const std::vector<Api::Row>& Api::table() {
       {"POST", "/api/v1/node-pools", false, &Api::create_pool},
       {"GET", "/api/v1/node-pools/{name}", false, &Api::get_pool},
       {"PUT", "/api/v1/node-pools/{name}", false, &Api::replace_pool},
+      {"GET", "/api/v1/reservations", false, &Api::list_reservations},
+      {"POST", "/api/v1/reservations", false, &Api::create_reservation},
+      {"GET", "/api/v1/reservations/{name}", false, &Api::get_reservation},
+      {"PUT", "/api/v1/reservations/{name}", false, &Api::replace_reservation},
+      {"DELETE", "/api/v1/reservations/{name}", false, &Api::delete_reservation},
       {"GET", "/api/v1/nodes", false, &Api::list_nodes},
       {"GET", "/api/v1/nodes/{name}", false, &Api::get_node},
       {"PATCH", "/api/v1/nodes/{name}", false, &Api::update_node},
@@ -283,7 +288,7 @@ const std::vector<Api::Row>& Api::table() {
       {"GET", "/api/v1/settings", false, &Api::get_settings},
       {"PATCH", "/api/v1/settings", false, &Api::update_settings},
   };
-  return rows;
+  return kRows;
 }
 
 }  // namespace fairlead::api

@@ -144,6 +144,11 @@ class Api {
   void create_pool(Call call);
   void get_pool(Call call);
   void replace_pool(Call call);
+  void list_reservations(Call call);
+  void create_reservation(Call call);
+  void get_reservation(Call call);
+  void replace_reservation(Call call);
+  void delete_reservation(Call call);
   void list_nodes(Call call);
   void get_node(Call call);
   void update_node(Call call);

@@ -9,9 +9,9 @@ namespace fairlead::api {
 namespace {
 
 const std::vector<std::string>& watched_kinds() {
-  static const std::vector<std::string> kinds = {"workload",   "task",      "event", "project",
-                                                 "department", "node-pool", "node"};
-  return kinds;
+  static const std::vector<std::string> kKinds = {
+      "workload", "task", "event", "project", "department", "node-pool", "node", "reservation"};
+  return kKinds;
 }
 
 std::string_view type_word(control::ChangeType type) {

@@ -66,7 +66,8 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   const int descriptor = out.open_temporary();
   if (descriptor < 0) return io_error(path, "cannot be created", errno);
   const mode_t mode = exists ? status.st_mode & 07777 : default_mode();
-  if (::fchmod(descriptor, mode) != 0 || (out.file_ = ::fdopen(descriptor, "wb")) == nullptr) {
+  if (::fchmod(descriptor, mode) == 0) out.file_ = ::fdopen(descriptor, "wb");
+  if (out.file_ == nullptr) {
     const int error = errno;
     ::close(descriptor);
     return io_error(path, "cannot be created", error);

@@ -46,6 +46,7 @@ const std::vector<Commands>& all_commands() {
       {kWorkloads, {"top"}, &add_top_command},
       {kWorkloads, {"workspace", "training", "pytorch", "mpi", "workload"}, &add_workload_nouns},
       {kCluster, {"project", "department", "node", "nodepool"}, &add_organization_commands},
+      {kCluster, {"reservation"}, &add_reservation_command},
       {kCluster, {"token", "user", "audit"}, &add_access_commands},
       {kCluster, {"login", "logout", "whoami", "config", "version"}, &add_login_commands},
       {kCluster, {"__complete"}, &add_complete_command},
@@ -189,10 +190,11 @@ int usage_error(const CLI::App& app, const CLI::ParseError& e, CliContext& conte
 
 void report_as(CliContext& context, std::string_view word, std::string_view colour,
                const Error& error) {
-  if (context.color)
+  if (context.color) {
     context.err << colour << word << ":\x1b[0m ";
-  else
+  } else {
     context.err << word << ": ";
+  }
   context.err << as_called(printable(error.text()), context) << "\n";
 }
 

@@ -171,6 +171,7 @@ Instant Desk::wake_at() const {
     at = std::min(at, clock_.now() + Duration{std::max<std::int64_t>(left, 0)});
   }
   if (!retention_.empty()) at = std::min(at, Instant{retention_.begin()->first});
+  for (const auto& [name, reservation] : reservations_) at = std::min(at, reservation.spec.until);
   return std::min(at, next_trim_);
 }
 

@@ -34,6 +34,7 @@
 #include "control/ids.h"
 #include "control/stored.h"
 #include "engine/engine.h"
+#include "model/reservation.h"
 #include "node/inventory.h"
 #include "sched/scheduler.h"
 #include "store/store.h"
@@ -101,6 +102,15 @@ struct PoolNode {
   std::int64_t revision = 0;
 };
 
+// Nodes that people keep for a time (semantics 9.3).
+struct ReservationNode {
+  ReservationSpec spec;
+  std::string description;
+  std::string problem;  // why it keeps nothing; empty: it does
+  Instant created;
+  std::int64_t revision = 0;
+};
+
 struct Settings {
   Duration retention = hours(24 * 30);
   std::int64_t log_bytes = std::int64_t{64} << 20;  // per task, of all its files
@@ -162,6 +172,10 @@ class Desk {
                               const NodePatch& patch);
   Result<Outcome> change_settings(const Intent& intent, const Settings& settings);
 
+  // --- reservations (reservations.cc) ---
+  Result<Outcome> put_reservation(const Intent& intent, ReservationNode node, bool create);
+  Result<Outcome> remove_reservation(const Intent& intent, const std::string& name);
+
   // --- access (access.cc) ---
   Result<Outcome> put_user(const Intent& intent, User user, bool create);
   Result<Outcome> remove_user(const Intent& intent, const std::string& name);
@@ -187,6 +201,8 @@ class Desk {
   Result<Outcome> node(const std::string& name);
   Result<Outcome> nodes(std::int64_t limit, const std::string& after);
   Result<Outcome> devices();
+  Result<Outcome> reservation(const std::string& name);
+  Result<Outcome> reservations(std::int64_t limit, const std::string& after);
   std::string metrics();
   const Settings& settings() const { return settings_; }
   // The projects in which the caller may submit.
@@ -219,9 +235,14 @@ class Desk {
   Result<void> load_workloads();
   Result<void> write_first();
   Result<void> tell_core_of_machine();
+  void tell_core_of_reservations();
   void tell_core_of(Workload& w);
   void settle_adopted(const std::vector<engine::Adopted>& adopted);
   NodeSpec node_spec() const;
+
+  // reservations.cc
+  Result<void> check_not_reserved(const std::string& node, const std::string& change) const;
+  void end_reservations();
 
   // workload_operations.cc
   Result<void> check_submission(const Caller& caller, Submission& submission);
@@ -296,6 +317,7 @@ class Desk {
   std::map<engine::AttemptId, Attempt> attempts_;               // not over
   std::map<std::string, QueueNode> queues_;
   std::map<std::string, PoolNode> pools_;
+  std::map<std::string, ReservationNode> reservations_;  // not over
   std::map<std::string, User> users_;
   Settings settings_;
   NodeSpec node_;  // the machine, as an administrator has set it

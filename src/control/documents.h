@@ -18,6 +18,8 @@ Tree queue_document(const QueueNode& node);
 
 PoolSpec read_pool_document(const Value& value, Findings& findings);
 Tree pool_document(const PoolSpec& spec);
+ReservationNode read_reservation_document(const Value& value, Findings& findings);
+Tree reservation_document(const ReservationNode& node);
 
 User read_user_document(const Value& value, Findings& findings);
 Tree user_tree(const User& user);

@@ -129,6 +129,13 @@ Result<Outcome> Desk::remove_queue(const Intent& intent, QueueKind kind, const s
     return fail(ErrorCode::kConflict, word + " " + name + " has workloads",
                 "remove them first: fairlead delete --all -p " + name);
   }
+  for (const auto& [reservation, node] : reservations_) {
+    const auto& users = node.spec.queues;
+    if (std::find(users.begin(), users.end(), name) == users.end()) continue;
+    return fail(ErrorCode::kConflict,
+                "reservation " + reservation + " keeps nodes for " + word + " " + name,
+                "remove that first: fairlead reservation delete " + reservation);
+  }
   if (name == settings_.default_project) {
     return fail(ErrorCode::kConflict, name + " is the default project",
                 "set another first: fairlead settings set default-project=NAME");
@@ -198,6 +205,8 @@ Result<Outcome> Desk::change_node(const Intent& intent, const std::string& name,
   if (patch.schedulable) changed.schedulable = *patch.schedulable;
   if (patch.node_type) changed.node_type = *patch.node_type;
   if (patch.pool) {
+    if (*patch.pool != node_.pool)
+      FAIRLEAD_TRY(check_not_reserved(name, "stays in its pool that long"));
     if (!pools_.contains(*patch.pool)) {
       return fail({ErrorCode::kNotFound,
                    "there is no node pool " + *patch.pool,

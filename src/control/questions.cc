@@ -9,6 +9,7 @@ namespace fairlead::control {
 
 store::Record queue_record(const QueueNode& node);
 store::Record pool_record(const PoolNode& pool);
+store::Record reservation_record(const ReservationNode& node);
 
 namespace {
 
@@ -150,6 +151,7 @@ std::pair<std::string, std::int64_t> Desk::body_of(const Outcome& outcome) {
   if (outcome.kind == "project") shown = queue_node(QueueKind::kProject, outcome.id);
   if (outcome.kind == "node-pool") shown = pool(outcome.id);
   if (outcome.kind == "node") shown = node(outcome.id);
+  if (outcome.kind == "reservation") shown = reservation(outcome.id);
   if (outcome.kind == "user") {
     const User* found = user(outcome.id);
     if (found != nullptr) return {to_json_line(user_tree(*found)), found->revision};
@@ -259,6 +261,30 @@ Result<Outcome> Desk::pool(const std::string& name) {
   outcome.body = with_fields(pool_record(found->second).body, "\"status\":" + to_json_line(status));
   outcome.revision = found->second.revision;
   return outcome;
+}
+
+Result<Outcome> Desk::reservation(const std::string& name) {
+  const auto found = reservations_.find(name);
+  if (found == reservations_.end()) {
+    return fail(ErrorCode::kNotFound, "there is no reservation " + name,
+                "list them: fairlead reservation list");
+  }
+  const ReservationNode& node = found->second;
+  Tree status = Tree::map();
+  status.add("state", Tree::string(!node.problem.empty()   ? "void"
+                                   : node.spec.from > now_ ? "planned"
+                                                           : "active"));
+  if (!node.problem.empty()) status.add("reason", Tree::string(node.problem));
+  Outcome outcome;
+  outcome.body = with_fields(reservation_record(node).body, "\"status\":" + to_json_line(status));
+  outcome.revision = node.revision;
+  return outcome;
+}
+
+Result<Outcome> Desk::reservations(std::int64_t limit, const std::string& after) {
+  return answer(page_of(reservations_, limit, after, [&](const ReservationNode& node) {
+    return std::optional(reservation(node.spec.name)->body);
+  }));
 }
 
 Result<Outcome> Desk::pools(std::int64_t limit, const std::string& after) {

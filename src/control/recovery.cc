@@ -51,6 +51,14 @@ Result<void> Desk::load() {
       pools_[record.id] = {read_pool_document(value, findings), record.revision};
     });
   }));
+  FAIRLEAD_TRY(store_.scan("reservation", [&](store::Record&& record) {
+    return read_document(record, [&](const Value& value, Findings& findings) {
+      ReservationNode node = read_reservation_document(value, findings);
+      node.created = record.created;
+      node.revision = record.revision;
+      reservations_[record.id] = std::move(node);
+    });
+  }));
   FAIRLEAD_TRY(store_.scan("user", [&](store::Record&& record) {
     return read_document(record, [&](const Value& value, Findings& findings) {
       User user = read_user_document(value, findings);
@@ -237,6 +245,7 @@ Result<void> Desk::recover(bool first) {
   attempts_.clear();
   queues_.clear();
   pools_.clear();
+  reservations_.clear();
   users_.clear();
   settings_ = Settings{};
   held_devices_.clear();
@@ -261,6 +270,7 @@ Result<void> Desk::recover(bool first) {
   FAIRLEAD_TRY(load());
   FAIRLEAD_TRY(write_first());
   FAIRLEAD_TRY(tell_core_of_machine());
+  tell_core_of_reservations();
   std::vector<engine::AttemptId> known;
   for (const auto& [id, attempt] : attempts_) {
     if (attempt.state != AttemptState::kWaiting) known.push_back(id);

@@ -259,6 +259,7 @@ void Desk::tick() {
     note(**loaded, "Expired", "kept for its time after the end, and removed", "server");
     forget(**loaded);
   }
+  end_reservations();
   if (next_trim_ <= now_) {
     const auto done = store_.trim(now_ - settings_.retention, now_ - hours(24));
     if (!done) options_.warn("old events could not be removed: " + done.error().text());

@@ -17,11 +17,9 @@ struct Kind {
   bool replaceable;
 };
 
-constexpr Kind kKinds[] = {{"Workload", "workloads", false},
-                           {"Project", "projects", true},
-                           {"Department", "departments", true},
-                           {"NodePool", "node-pools", true},
-                           {"User", "users", true}};
+constexpr Kind kKinds[] = {{"Workload", "workloads", false},      {"Project", "projects", true},
+                           {"Department", "departments", true},   {"NodePool", "node-pools", true},
+                           {"Reservation", "reservations", true}, {"User", "users", true}};
 
 struct Part {
   const Kind* kind;

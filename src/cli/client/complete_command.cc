@@ -50,7 +50,8 @@ void add_complete_command(CLI::App& app, CliContext& context) {
   CLI::App& command = add_verb(app, "__complete", "Names that the server knows, for shells");
   command.group("");  // hidden
   add_choice(*command.add_option("KIND", *kind, "Of what")->required(),
-             {"workloads", "projects", "departments", "nodes", "node-pools", "users", "contexts"});
+             {"workloads", "projects", "departments", "nodes", "node-pools", "reservations",
+              "users", "contexts"});
   on_run(command, context, [kind, &context] { return complete(*kind, context); });
 }
 

@@ -14,6 +14,7 @@ namespace {
 std::string text_of(const std::string& collection, const Value& item) {
   if (collection == "nodes") return node_details(item);
   if (collection == "node-pools") return pool_details(item);
+  if (collection == "reservations") return reservation_details(item);
   if (collection == "users") return user_table({&item}, wall_clock());
   return queue_details(item);
 }

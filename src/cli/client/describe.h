@@ -17,7 +17,7 @@ struct DescribeOptions {
 };
 
 int describe_workload(const DescribeOptions& options, CliContext& context);
-// `collection` as in paths: nodes, projects, departments, node-pools, users.
+// `collection` as in paths: nodes, projects, departments, node-pools, reservations, users.
 int describe_item(const std::string& collection, const DescribeOptions& options,
                   CliContext& context);
 

@@ -146,4 +146,13 @@ std::string pool_details(const Value& pool) {
   return out;
 }
 
+std::string reservation_details(const Value& reservation) {
+  std::string out = reservation_table({&reservation});
+  const std::string why = text_at(reservation, "status.reason");
+  if (!why.empty()) out += "\nIt keeps nothing: " + why + "\n";
+  if (const Value* document = value_at(reservation, "document"))
+    out += section("Document", to_yaml(tree_of(*document)));
+  return out;
+}
+
 }  // namespace fairlead::cli

@@ -20,5 +20,6 @@ std::string node_details(const Value& node);
 // A department or project.
 std::string queue_details(const Value& queue);
 std::string pool_details(const Value& pool);
+std::string reservation_details(const Value& reservation);
 
 }  // namespace fairlead::cli

@@ -26,6 +26,7 @@ std::string table_of(const Resource& resource, const Items& items, const ListOpt
   if (resource.name == "projects") return queue_table(items, connection.project);
   if (resource.name == "departments") return queue_table(items, "");
   if (resource.name == "nodepools") return pool_table(items);
+  if (resource.name == "reservations") return reservation_table(items);
   if (resource.name == "devices") return device_table(items);
   if (resource.name == "users") return user_table(items, now);
   if (resource.name == "tokens") return token_table(items, now);

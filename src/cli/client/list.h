@@ -24,6 +24,7 @@ inline constexpr Resource kResources[] = {
     {"projects", "project", "projects", "project"},
     {"departments", "department", "departments", "department"},
     {"nodepools", "nodepool", "node-pools", "node-pool"},
+    {"reservations", "reservation", "reservations", "reservation"},
     {"devices", "device", "devices", ""},
     {"users", "user", "users", ""},
     {"tokens", "token", "tokens", ""},

@@ -66,7 +66,8 @@ void add_list_commands(CLI::App& app, CliContext& context) {
   words.emplace_back("workloads");
   CLI::Option* word = command.add_option("WHAT", *what, "What to list (default jobs)");
   add_choice(*word, words);
-  word->type_name("jobs|nodes|projects|departments|nodepools|devices|users|tokens|events");
+  word->type_name(
+      "jobs|nodes|projects|departments|nodepools|reservations|devices|users|tokens|events");
   command.add_option("NAME", options->name, "Only this one")->type_name("");
   add_phase_flag(command, *options);
   add_list_flags(command, *options, true);

@@ -195,6 +195,17 @@ std::string pool_table(const Items& items) {
   return table.text();
 }
 
+std::string reservation_table(const Items& items) {
+  Table table = table_of({"NAME", "STATE", "FROM", "UNTIL", "NODES", "FOR"});
+  for (const Value* item : items) {
+    const std::string projects = joined_at(*item, "document.for");
+    table.row({cell(*item, "name"), cell(*item, "status.state"), cell(*item, "document.from"),
+               cell(*item, "document.until"), joined_at(*item, "document.nodes"),
+               projects.empty() ? "nobody" : projects});
+  }
+  return table.text();
+}
+
 std::string device_table(const Items& items) {
   Table table = table_of({"NODE", "GPU", "CLASS", "HEALTH"}, {"FREE", "MEMORY FREE", "MEMORY"});
   table.column("HOLDERS");

@@ -19,6 +19,7 @@ std::string node_table(const Items& items, bool wide);
 std::string queue_table(const Items& items, const std::string& marked);
 std::string pool_table(const Items& items);
 std::string device_table(const Items& items);
+std::string reservation_table(const Items& items);
 std::string waiting_table(const Items& items, Instant now);
 std::string event_table(const Items& items, Instant now);
 std::string audit_table(const Items& items);

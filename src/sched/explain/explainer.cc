@@ -280,7 +280,8 @@ void Explainer::explain_in(PoolCore& pool, const WorkloadRecord& w, const Requir
   if (outcome.verdict == GangVerdict::kPlaced) {
     if (reasons.size() == 1) {
       single = reasons.front().cheapest;
-    } else if (!reasons.empty() && std::all_of(reasons.begin(), reasons.end(), [](const Reason& r) {
+    } else if (!reasons.empty() && untouched(w) &&
+               std::all_of(reasons.begin(), reasons.end(), [](const Reason& r) {
                  return r.code == ReasonCode::kNonPreemptibleQuota;
                })) {
       single = Change{ChangeKind::kMakePreemptible,     w.name, {}, 0, {},

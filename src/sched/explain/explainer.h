@@ -88,6 +88,7 @@ class Explainer {
                                         const Core::PastReservations& past);
   Reason together_reason(PoolCore& pool, const Shape& shape, const Requirement& requirement,
                          const std::string& request);
+  static bool untouched(const WorkloadRecord& w);
   std::optional<Change> room_change(PoolCore& pool, const WorkloadRecord& w,
                                     const Requirement& requirement);
   std::optional<Change> by_uncordon(PoolCore& pool, const WorkloadRecord& w,

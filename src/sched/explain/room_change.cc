@@ -11,17 +11,23 @@ constexpr std::int64_t kPortionStep = 10;  // milli-GPU
 
 }  // namespace
 
+// A new submission in its place would lose nothing.
+bool Explainer::untouched(const WorkloadRecord& w) {
+  return w.running == 0 && std::all_of(w.roles.begin(), w.roles.end(),
+                                       [](const RoleProgress& r) { return r.succeeded == 0; });
+}
+
 std::optional<Change> Explainer::room_change(PoolCore& pool, const WorkloadRecord& w,
                                              const Requirement& requirement) {
   const GangRequest request = core_.request_for(pool, w, requirement);
   if (auto change = by_uncordon(pool, w, requirement, request)) return change;
   // A change of the workload itself is a new submission: what it has done or holds would be lost.
-  bool fresh = w.running == 0;
+  bool fresh = untouched(w);
   const Shape& shape = core_.shapes_.get(w.shape);
   for (std::size_t r = 0; r < w.roles.size(); ++r) {
     // A submission is refused if a role is impossible that may stay empty.
     const bool possible = pool.placement->index(shape.classes[r]).empty_total() > 0;
-    fresh = fresh && w.roles[r].succeeded == 0 && (possible || shape.roles[r].min > 0);
+    fresh = fresh && (possible || shape.roles[r].min > 0);
   }
   if (fresh) {
     if (auto change = by_lower_request(pool, w, requirement, request)) return change;
