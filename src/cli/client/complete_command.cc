@@ -9,6 +9,7 @@
 #include "cli/client/answer.h"
 #include "cli/client/client_options.h"
 #include "cli/client/list.h"
+#include "cli/client/settings.h"
 #include "cli/commands.h"
 
 namespace fairlead::cli {
@@ -22,6 +23,10 @@ int complete(const std::string& kind, CliContext& context) {
     const auto config = read_config(config_path());
     if (!config) return 0;
     for (const ClientContext& one : config->contexts) context.out << one.name << "\n";
+    return 0;
+  }
+  if (kind == "settings") {
+    for (const Setting& setting : settings()) context.out << setting.name << "\n";
     return 0;
   }
   const auto connection = find_connection({});
@@ -50,7 +55,8 @@ void add_complete_command(CLI::App& app, CliContext& context) {
   CLI::App& command = add_verb(app, "__complete", "Names that the server knows, for shells");
   command.group("");  // hidden
   add_choice(*command.add_option("KIND", *kind, "Of what")->required(),
-             {"workloads", "projects", "departments", "nodes", "node-pools", "users", "contexts"});
+             {"workloads", "projects", "departments", "nodes", "node-pools", "users", "contexts",
+              "settings"});
   on_run(command, context, [kind, &context] { return complete(*kind, context); });
 }
 
