@@ -76,7 +76,7 @@ class LogPump::Follower {
     // Asked before reading, so that what the task wrote at its very end is not missed.
     const bool over = !request_.follow || (at_end_ && request_.over());
     if (const auto read = read_page(); !read) {
-      if (!text_) text_.emplace(0, false, std::nullopt);
+      if (!text_) text_.emplace(0, false, std::nullopt, request_.offsets);
       waiting_ = text_->remark("the log " + read.error().text());
       last_ = true;
     } else {
@@ -105,7 +105,8 @@ class LogPump::Follower {
       FAIRLEAD_ASSIGN(const std::int64_t tail, reader_.offset_of_tail(request_.tail));
       next_ = std::max(next_, tail);
     }
-    text_.emplace(next_, request_.timestamps, request_.limit_bytes);
+    if (request_.offset) next_ = *request_.offset;
+    text_.emplace(next_, request_.timestamps, request_.limit_bytes, request_.offsets);
     return {};
   }
 

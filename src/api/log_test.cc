@@ -53,6 +53,17 @@ TEST_F(Log, OfAnUnknownAttemptIs404) {
   EXPECT_EQ(response.headers.find("Content-Type"), "application/problem+json");
 }
 
+// A reader that lost the connection asks again from the line that it read last.
+TEST_F(Log, GoesOnAtAnOffset) {
+  OutputWriter& out = server_.engine.begin("a-1");
+  out.write(Stream::kOutput, "one\ntwo\nthree\n", Instant{1});
+  request_.offsets = true;
+  EXPECT_EQ(server_.get("/log").body, "0 one\n4 two\n8 three\n");
+  request_.offset = 4;
+  request_.tail = 1;
+  EXPECT_EQ(server_.get("/log").body, "4 two\n8 three\n") << "instead of tail";
+}
+
 // Of the ten lines "0" to "9", written at the seconds 0 to 9.
 TEST_F(Log, BeginsWhereItIsAskedFor) {
   OutputWriter& out = server_.engine.begin("a-1");

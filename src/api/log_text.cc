@@ -35,7 +35,7 @@ void LogText::add_gap(std::int64_t next) {
 
 void LogText::add_remark(std::string_view words) {
   if (!at_line_begin_) text_ += '\n';
-  text_ += "[fairlead: ";
+  text_ += offsets_ ? "- [fairlead: " : "[fairlead: ";
   text_ += words;
   text_ += "]\n";
   at_line_begin_ = true;
@@ -43,10 +43,14 @@ void LogText::add_remark(std::string_view words) {
 
 void LogText::add_output(const engine::OutputChunk& chunk) {
   if (chunk.bytes.empty()) return;
-  if (timestamps_) {
-    const std::string stamp = to_rfc3339(chunk.at) + " ";
+  if (timestamps_ || offsets_) {
+    const std::string stamp = timestamps_ ? to_rfc3339(chunk.at) + " " : "";
     std::string_view rest = chunk.bytes;
     while (!rest.empty()) {
+      if (at_line_begin_ && offsets_) {
+        const auto done = static_cast<std::int64_t>(chunk.bytes.size() - rest.size());
+        text_ += std::to_string(chunk.offset + done) + " ";
+      }
       if (at_line_begin_) text_ += stamp;
       const std::size_t end = rest.find('\n');
       const std::string_view line = rest.substr(0, end == rest.npos ? end : end + 1);

@@ -17,9 +17,11 @@ namespace fairlead::api {
 class LogText {
  public:
   // What lies before `begin` was not asked for, so that nothing is said of it. `limit`: bytes of
-  // text in all.
-  LogText(std::int64_t begin, bool timestamps, std::optional<std::int64_t> limit)
-      : expected_(begin), timestamps_(timestamps), left_(limit) {}
+  // text in all. `offsets`: each line of output begins with the offset of its first byte, so that a
+  // reader who lost the connection can go on there; remarks of ours begin with "-".
+  LogText(std::int64_t begin, bool timestamps, std::optional<std::int64_t> limit,
+          bool offsets = false)
+      : expected_(begin), timestamps_(timestamps), offsets_(offsets), left_(limit) {}
 
   // Pages come in their order.
   std::string text_of(const engine::OutputPage& page);
@@ -36,6 +38,7 @@ class LogText {
 
   std::int64_t expected_;
   const bool timestamps_;
+  const bool offsets_;
   std::optional<std::int64_t> left_;
   bool at_line_begin_ = true;
   std::string text_;

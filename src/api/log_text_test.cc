@@ -45,6 +45,18 @@ TEST(LogText, SaysWhatIsMissingOnALineOfItsOwn) {
             "\n[fairlead: 6 bytes of earlier output were removed]\nx\n");
 }
 
+// Line ends count, and what the first chunk began ends in the second.
+TEST(LogText, AnOffsetStandsBeforeEachLineAndTellsWhereToGoOn) {
+  LogText text(0, false, std::nullopt, true);
+  EXPECT_EQ(text.text_of(page(
+                {{0, Stream::kOutput, {}, "one\ntw"}, {6, Stream::kError, {}, "o\r\nthree\n"}})),
+            "0 one\n4 two\r\n9 three\n");
+  EXPECT_EQ(text.remark("x"), "- [fairlead: x]\n");
+  LogText timed(9, true, std::nullopt, true);
+  EXPECT_EQ(timed.text_of(page({{9, Stream::kOutput, Instant{1000}, "three\n"}})),
+            "9 1970-01-01T00:00:01Z three\n");
+}
+
 TEST(LogText, SaysNothingOfWhatWasNotAskedFor) {
   LogText text(100, false, std::nullopt);
   EXPECT_EQ(text.text_of(page({{100, Stream::kOutput, {}, "x\n"}})), "x\n");

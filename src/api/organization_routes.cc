@@ -175,8 +175,10 @@ void Api::update_node(Call call) {
 
 void Api::list_devices(Call call) {
   Query query(call.request.target);
+  const std::int64_t limit = query.integer("limit", 1, 1000, 100);
+  const std::string after = query.page_token();
   if (const auto done = query.done(); !done) return call.refuse(done.error());
-  read(std::move(call), [](Desk& desk) { return desk.devices(); });
+  read(std::move(call), [limit, after](Desk& desk) { return desk.devices(limit, after); });
 }
 
 void Api::get_settings(Call call) {

@@ -23,7 +23,9 @@ struct LogRequest {
   bool follow = false;
   std::int64_t tail = -1;  // lines; -1: all
   std::optional<Instant> since;
+  std::optional<std::int64_t> offset;  // of the output, in bytes; instead of tail and since
   bool timestamps = false;
+  bool offsets = false;  // before each line that of its first byte
   std::optional<std::int64_t> limit_bytes;
   // Whether the attempt is over, so that following can end.
   std::function<bool()> over;

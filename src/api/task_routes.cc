@@ -98,6 +98,10 @@ void Api::task_log(Call call) {
   request.follow = query.boolean("follow");
   request.tail = query.integer("tail", -1, 1'000'000'000, -1);
   request.timestamps = query.boolean("timestamps");
+  request.offsets = query.boolean("offsets");
+  if (const std::int64_t at = query.integer("offset", 0, INT64_MAX, -1); at >= 0) {
+    request.offset = at;
+  }
   const std::int64_t attempt = query.integer("attempt", 1, 1'000'000, 0);
   const std::int64_t limit = query.integer("limitBytes", 0, INT64_MAX, -1);
   if (limit >= 0) request.limit_bytes = limit;

@@ -36,6 +36,7 @@ constexpr const char* kProgram = "This program";
 const std::vector<Commands>& all_commands() {
   static const std::vector<Commands> kAll = {
       {kProgram, {"up", "down"}, &add_server_commands},
+      {kProgram, {"backup"}, &add_backup_command},
       {kWorkloads, {"run", "submit", "submit-dist", "apply"}, &add_submit_commands},
       {kWorkloads, {"list", "events"}, &add_list_commands},
       {kWorkloads, {"describe"}, &add_describe_command},
@@ -48,6 +49,7 @@ const std::vector<Commands>& all_commands() {
       {kCluster, {"project", "department", "node", "nodepool"}, &add_organization_commands},
       {kCluster, {"reservation"}, &add_reservation_command},
       {kCluster, {"token", "user", "audit"}, &add_access_commands},
+      {kCluster, {"settings"}, &add_settings_command},
       {kCluster, {"login", "logout", "whoami", "config", "version"}, &add_login_commands},
       {kCluster, {"__complete"}, &add_complete_command},
       {kDocuments, {"validate"}, &add_validate_command},

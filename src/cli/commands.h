@@ -5,6 +5,7 @@
 
 namespace fairlead::cli {
 
+void add_backup_command(CLI::App& app, CliContext& context);
 void add_completion_command(CLI::App& app, CliContext& context);
 void add_man_command(CLI::App& app, CliContext& context);
 void add_replay_command(CLI::App& app, CliContext& context);
@@ -25,6 +26,7 @@ void add_list_commands(CLI::App& app, CliContext& context);
 void add_login_commands(CLI::App& app, CliContext& context);
 void add_organization_commands(CLI::App& app, CliContext& context);
 void add_reservation_command(CLI::App& app, CliContext& context);
+void add_settings_command(CLI::App& app, CliContext& context);
 void add_submit_commands(CLI::App& app, CliContext& context);
 void add_top_command(CLI::App& app, CliContext& context);
 void add_workload_commands(CLI::App& app, CliContext& context);

@@ -17,13 +17,16 @@ struct LiveName {
   std::string_view name;
   std::string_view kind;
 };
-constexpr std::array<LiveName, 7> kLive = {{{"WORKLOAD", "workloads"},
-                                            {"PROJECT", "projects"},
-                                            {"DEPARTMENT", "departments"},
-                                            {"NODE", "nodes"},
-                                            {"POOL,...", "node-pools"},
-                                            {"USER", "users"},
-                                            {"CONTEXT", "contexts"}}};
+constexpr std::array<LiveName, 10> kLive = {{{"WORKLOAD", "workloads"},
+                                             {"PROJECT", "projects"},
+                                             {"DEPARTMENT", "departments"},
+                                             {"NODE", "nodes"},
+                                             {"POOL,...", "node-pools"},
+                                             {"POOL", "node-pools"},
+                                             {"USER", "users"},
+                                             {"CONTEXT", "contexts"},
+                                             {"SETTING", "settings"},
+                                             {"SETTING=VALUE", "settings"}}};
 
 std::string live_kind(const std::string& name) {
   for (const LiveName& live : kLive) {

@@ -200,9 +200,9 @@ class Desk {
   Result<Outcome> pools(std::int64_t limit, const std::string& after);
   Result<Outcome> node(const std::string& name);
   Result<Outcome> nodes(std::int64_t limit, const std::string& after);
-  Result<Outcome> devices();
   Result<Outcome> reservation(const std::string& name);
   Result<Outcome> reservations(std::int64_t limit, const std::string& after);
+  Result<Outcome> devices(std::int64_t limit, const std::string& after);
   std::string metrics();
   const Settings& settings() const { return settings_; }
   // The projects in which the caller may submit.

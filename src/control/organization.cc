@@ -138,7 +138,7 @@ Result<Outcome> Desk::remove_queue(const Intent& intent, QueueKind kind, const s
   }
   if (name == settings_.default_project) {
     return fail(ErrorCode::kConflict, name + " is the default project",
-                "set another first: fairlead settings set default-project=NAME");
+                "set another first: fairlead settings set defaultProject=NAME");
   }
   Outcome outcome;
   outcome.status = 204;

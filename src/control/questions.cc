@@ -348,15 +348,18 @@ Result<Outcome> Desk::nodes(std::int64_t limit, const std::string& after) {
                         [&](const std::string& name) { return std::optional(node(name)->body); }));
 }
 
-Result<Outcome> Desk::devices() {
-  Tree out = Tree::map();
-  Tree& items = out.add("items", Tree::list());
+Result<Outcome> Desk::devices(std::int64_t limit, const std::string& after) {
+  std::map<std::string, std::string> all;  // in the order of the node: "000007" stands for 7
   if (const auto view = core_->node(node_.name)) {
     for (std::size_t i = 0; i < view->devices.size(); ++i) {
-      items.push(device_tree(view->devices[i], i, node_.name, options_.inventory.classes));
+      const std::string digits = std::to_string(i);
+      all.emplace(
+          std::string(6 - std::min<std::size_t>(6, digits.size()), '0') + digits,
+          to_json_line(device_tree(view->devices[i], i, node_.name, options_.inventory.classes)));
     }
   }
-  return answer(out);
+  return answer(
+      page_of(all, limit, after, [](const std::string& body) { return std::optional(body); }));
 }
 
 std::vector<std::string> Desk::projects_of(const Caller& caller) const {

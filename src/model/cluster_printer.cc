@@ -233,7 +233,9 @@ void add_cluster_fields(const ClusterSpec& cluster, Tree& map) {
   add_list(cluster.pools, "pools", pool_tree, map);
   add_list(cluster.nodes, "nodes", node_tree, map);
   add_list(cluster.queues, "queues", queue_tree, map);
-  add_list(cluster.workloads, "workloads", workload_tree, map);
+  add_list(
+      cluster.workloads, "workloads",
+      [](const WorkloadEntry& entry) { return workload_tree(entry); }, map);
 }
 
 Tree cluster_tree(const ClusterSpec& cluster) {

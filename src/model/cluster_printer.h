@@ -15,8 +15,9 @@ Tree cluster_tree(const ClusterSpec& cluster);
 // The fields of read_cluster_fields(), added to a map; for documents that hold a cluster.
 void add_cluster_fields(const ClusterSpec& cluster, Tree& map);
 
-// One workload, without apiVersion and kind.
-Tree workload_tree(const WorkloadEntry& entry);
+// One workload, without apiVersion and kind. `leaf`: what its leaf of the queue tree is called,
+// "queue" beside the queues of a cluster, "project" to people.
+Tree workload_tree(const WorkloadEntry& entry, const char* leaf = "queue");
 
 // One queue, with `parent` if it has one; one pool.
 Tree queue_tree(const QueueSpec& queue);

@@ -194,7 +194,7 @@ Submission read_submission(const Value& value, Findings& findings) {
 }
 
 Tree submission_tree(const Submission& submission) {
-  Tree out = workload_tree(submission.entry);
+  Tree out = workload_tree(submission.entry, "project");
   if (submission.run != RunSpec{}) out.add("run", run_tree(submission.run));
   if (!submission.labels.empty()) out.add("labels", map_tree(submission.labels));
   if (submission.auto_delete_after) {

@@ -139,11 +139,11 @@ Tree gpu_tree(const GpuRequest& request) {
   return out;
 }
 
-Tree workload_tree(const WorkloadEntry& entry) {
+Tree workload_tree(const WorkloadEntry& entry, const char* leaf) {
   const WorkloadSpec& spec = entry.spec;
   Tree out = Tree::map();
   out.add("name", Tree::string(spec.name));
-  out.add("queue", Tree::string(spec.queue));
+  out.add(leaf, Tree::string(spec.queue));
   if (spec.kind != WorkloadKind::kTraining) {
     out.add("type", Tree::string(word_of<WorkloadKind>(words::kWorkloadKinds, spec.kind)));
   }

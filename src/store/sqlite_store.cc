@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <unistd.h>
 #include <utility>
 
 #include "store/sqlite.h"
@@ -362,6 +363,15 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const std::string& path) {
   FAIRLEAD_TRY(check_pages(*db, path));
   FAIRLEAD_TRY(migrate(*db, path));
   return std::make_unique<SqliteStore>(path, std::move(db));
+}
+
+Result<void> copy_sqlite_store(const std::string& from, const std::string& to) {
+  if (access(from.c_str(), F_OK) != 0) {
+    return fail(ErrorCode::kNotFound, "there is no store " + from,
+                "name the directory of the server with --state DIR");
+  }
+  FAIRLEAD_ASSIGN(const auto db, Connection::open(from, Access::kReadOnly));
+  return db->run("VACUUM INTO ?").bind(to).finish();
 }
 
 }  // namespace fairlead::store

@@ -14,4 +14,9 @@ namespace fairlead::store {
 // Errors: kUnavailable, kIo; kFailed if the file is damaged or of a newer program.
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::string& path);
 
+// Writes all that is committed, as it is at one moment, to the new file `to`; a server may write to
+// `from` meanwhile. Errors: kNotFound if there is no `from`; kUnavailable, kIo, kFailed. Cost:
+// O(size).
+Result<void> copy_sqlite_store(const std::string& from, const std::string& to);
+
 }  // namespace fairlead::store

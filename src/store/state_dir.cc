@@ -27,6 +27,11 @@ std::string read_all(int fd) {
 }  // namespace
 
 Result<StateDir> StateDir::open(const std::string& path) {
+  if (path.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "where the state directory shall be is not known: HOME is not set",
+                "name it with --state DIR");
+  }
   std::error_code error;
   const std::string absolute = std::filesystem::absolute(path, error).lexically_normal().string();
   std::filesystem::create_directories(std::filesystem::path(absolute).parent_path(), error);
@@ -83,9 +88,12 @@ std::string default_state_dir() {
     return std::string(value == nullptr ? "" : value);
   };
   if (const std::string stated = variable("FAIRLEAD_STATE"); !stated.empty()) return stated;
-  if (geteuid() == 0) return "/var/lib/fairlead";
-  if (const std::string base = variable("XDG_STATE_HOME"); !base.empty()) return base + "/fairlead";
-  return variable("HOME") + "/.local/state/fairlead";
+  if (geteuid() == 0) return kSystemStateDir;
+  if (const std::string base = variable("XDG_STATE_HOME"); base.starts_with('/')) {
+    return base + "/fairlead";
+  }
+  const std::string home = variable("HOME");
+  return home.empty() ? "" : home + "/.local/state/fairlead";
 }
 
 }  // namespace fairlead::store

@@ -29,8 +29,11 @@ class StateDir {
   int lock_;
 };
 
-// $FAIRLEAD_STATE, else /var/lib/fairlead for root, else $XDG_STATE_HOME/fairlead, else
-// ~/.local/state/fairlead.
+// Of the server that root runs for everyone.
+inline constexpr const char* kSystemStateDir = "/var/lib/fairlead";
+
+// $FAIRLEAD_STATE, else kSystemStateDir for root, else $XDG_STATE_HOME/fairlead (if that is
+// absolute), else ~/.local/state/fairlead; "" where HOME is not set either.
 std::string default_state_dir();
 
 }  // namespace fairlead::store

@@ -48,5 +48,11 @@ TEST_F(StateDirectory, IsRefusedIfOthersMayWriteToIt) {
   EXPECT_EQ(dir.error().code, ErrorCode::kForbidden);
 }
 
+TEST_F(StateDirectory, IsAskedForWhereNoneIsKnown) {
+  const auto dir = StateDir::open("");
+  ASSERT_FALSE(dir);
+  EXPECT_EQ(dir.error().cure, "name it with --state DIR");
+}
+
 }  // namespace
 }  // namespace fairlead::store

@@ -1,5 +1,6 @@
 // docs/cli.md tells every command and every flag, and none that there is not.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -124,6 +125,56 @@ TEST(CliDocs, TheTableAtTheTopNamesEveryCommand) {
   for (const auto& [command, flags] : existing()) {
     const std::string last = command.substr(command.rfind(' ') + 1);
     EXPECT_NE(top.find(last), std::string::npos) << command;
+  }
+}
+
+// What messages and guides tell people to type: "fairlead nodepool create", not a command that was
+// meant to come.
+TEST(CliDocs, NoTextNamesACommandThatIsNotThere) {
+  std::map<std::string, std::vector<std::string>> known;  // first words, with what may follow
+  for (const CommandOutline& command : program_outline()) {
+    const std::size_t blank = command.path.find(' ');
+    if (blank == std::string::npos) continue;
+    const std::string words = command.path.substr(blank + 1);
+    if (words.find(' ') == std::string::npos) known[words] = command.subcommands;
+  }
+  const auto word_at = [](const std::string& text, std::size_t at) {
+    std::size_t end = at;
+    while (end < text.size() && (std::islower(static_cast<unsigned char>(text[end])) != 0 ||
+                                 (text[end] == '-' && end > at))) {
+      ++end;
+    }
+    return text.substr(at, end - at);
+  };
+  std::vector<std::filesystem::path> files;
+  for (const char* folder : {"src", "docs"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+      const std::string path = entry.path().string();
+      // A digest begins with such words.
+      if (path == "src/control/secrets.cc" || path.ends_with("_test.cc")) continue;
+      if (path.ends_with(".cc") || path.ends_with(".md")) files.push_back(entry.path());
+    }
+  }
+  for (const auto& file : files) {
+    std::ifstream in(file);
+    std::stringstream all;
+    all << in.rdbuf();
+    const std::string text = all.str();
+    const std::string call = "fairlead ";
+    for (std::size_t at = text.find(call); at != std::string::npos; at = text.find(call, at + 1)) {
+      const char before = at == 0 ? '\n' : text[at - 1];
+      // In the flow of a sentence it is the name of the program.
+      const bool cure = at >= 2 && text[at - 2] == ':';
+      if (std::string("\"`\n$").find(before) == std::string::npos && !cure) continue;
+      const std::string first = word_at(text, at + call.size());
+      if (first.empty()) continue;
+      ASSERT_TRUE(known.contains(first)) << file << ": fairlead " << first;
+      const std::vector<std::string>& below = known[first];
+      const std::string second = word_at(text, at + call.size() + first.size() + 1);
+      if (below.empty() || second.empty()) continue;
+      EXPECT_TRUE(std::find(below.begin(), below.end(), second) != below.end())
+          << file << ": fairlead " << first << " " << second;
+    }
   }
 }
 

@@ -284,6 +284,17 @@ class Api(unittest.TestCase):
         self.assertEqual(len(seen), len(set(seen)))
         self.assertGreaterEqual(len(seen), 7)
 
+    def test_every_list_takes_a_limit(self):
+        """The client asks each list for its pages in the same way."""
+        for path, item in DESCRIPTION["paths"].items():
+            schema = item.get("get", {}).get("responses", {}).get("200", {})
+            schema = resolve(schema).get("content", {}).get("application/json", {}).get("schema", {})
+            if "{" in path or "items" not in resolve(schema).get("properties", {}) or path.endswith("doctor"):
+                continue
+            answer = self.api.get(path + "?limit=1")
+            self.assertEqual(answer.status, 200, path + ": " + answer.text)
+            self.assertLessEqual(len(answer.json["items"]), 1, path)
+
     def test_a_watch_goes_on_where_it_was(self):
         def events(path, count, headers=None):
             connection = UnixConnection(self.server.socket)

@@ -226,12 +226,15 @@ Result<void> ApiClient::stream(const std::string& path, const Query& query,
 
 Result<void> ApiClient::events(
     const std::string& path, const Query& query,
-    const std::function<bool(std::string_view name, std::string_view data)>& take) {
+    const std::function<bool(std::string_view name, std::string_view data)>& take,
+    std::string* last_id) {
   std::string name;
   std::string data;
+  std::string id;
   return stream(path, query, [&](std::string_view line) {
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (line.empty()) {
+      if (last_id != nullptr && !id.empty()) *last_id = id;
       const bool more = data.empty() || take(name.empty() ? "message" : name, data);
       name.clear();
       data.clear();
@@ -241,6 +244,7 @@ Result<void> ApiClient::events(
     std::string_view value = line.substr(std::min(colon + 1, line.size()));
     if (value.starts_with(' ')) value.remove_prefix(1);
     if (line.substr(0, colon) == "event") name = value;
+    if (line.substr(0, colon) == "id") id = value;
     if (line.substr(0, colon) == "data") {
       if (!data.empty()) data += '\n';
       data += value;

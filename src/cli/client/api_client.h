@@ -72,10 +72,11 @@ class ApiClient {
   // Line by line as it comes, until it ends or `take` says false.
   Result<void> stream(const std::string& path, const Query& query,
                       const std::function<bool(std::string_view)>& take);
-  // Server-sent events: their names and data.
-  Result<void> events(
-      const std::string& path, const Query& query,
-      const std::function<bool(std::string_view name, std::string_view data)>& take);
+  // Server-sent events: their names and data. `last_id`, if there is one, is that of the last
+  // event.
+  Result<void> events(const std::string& path, const Query& query,
+                      const std::function<bool(std::string_view name, std::string_view data)>& take,
+                      std::string* last_id = nullptr);
 
   Result<std::unique_ptr<net::WebSocketClient>> websocket(const std::string& path,
                                                           const Query& query) const;

@@ -46,6 +46,18 @@ TEST(List, OfWorkloadsHasTheColumnsPeopleKnow) {
   EXPECT_NE(ran.out.find("0 (2)"), std::string::npos) << ran.out;
 }
 
+TEST(List, OfWorkloadsHasTheColumnsOfTheNameItIsCalledBy) {
+  FakeServer server;
+  server.answer("GET /api/v1/workloads", items(workload_json("train", "pending")));
+  const std::string classic = run_client(server, {"list"}, "runai").out;
+  EXPECT_NE(classic.find("NODE  IMAGE  TYPE      PROJECT  USER  GPUs Allocated (Requested)  PODs "
+                         "Running (Pending)  SERVICE URL(S)\n"),
+            std::string::npos)
+      << classic;
+  EXPECT_NE(run_client(server, {"list", "-o", "wide"}).out.find("IMAGE  SERVICE URLS  COMMAND\n"),
+            std::string::npos);
+}
+
 TEST(List, AsksForPhaseAndProject) {
   FakeServer server;
   server.answer("GET /api/v1/workloads", items(""));

@@ -9,6 +9,7 @@
 #include "cli/client/answer.h"
 #include "cli/client/client_options.h"
 #include "cli/client/list.h"
+#include "cli/client/settings.h"
 #include "cli/commands.h"
 
 namespace fairlead::cli {
@@ -22,6 +23,10 @@ int complete(const std::string& kind, CliContext& context) {
     const auto config = read_config(config_path());
     if (!config) return 0;
     for (const ClientContext& one : config->contexts) context.out << one.name << "\n";
+    return 0;
+  }
+  if (kind == "settings") {
+    for (const Setting& setting : settings()) context.out << setting.name << "\n";
     return 0;
   }
   const auto connection = find_connection({});
@@ -51,7 +56,7 @@ void add_complete_command(CLI::App& app, CliContext& context) {
   command.group("");  // hidden
   add_choice(*command.add_option("KIND", *kind, "Of what")->required(),
              {"workloads", "projects", "departments", "nodes", "node-pools", "reservations",
-              "users", "contexts"});
+              "users", "contexts", "settings"});
   on_run(command, context, [kind, &context] { return complete(*kind, context); });
 }
 

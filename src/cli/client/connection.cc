@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "model/document.h"
+#include "store/state_dir.h"
 
 namespace fairlead::cli {
 namespace {
@@ -42,16 +43,6 @@ bool Connection::exposed() const {
   if (token.empty() || !url.starts_with("http://")) return false;
   const std::string host = host_of(url);
   return host != "localhost" && host != "[::1]" && !host.starts_with("127.");
-}
-
-std::string state_folder() {
-  if (const std::string folder = variable("FAIRLEAD_STATE"); !folder.empty()) return folder;
-  if (::geteuid() == 0) return "/var/lib/fairlead";
-  if (const std::string folder = variable("XDG_STATE_HOME"); folder.starts_with('/')) {
-    return folder + "/fairlead";
-  }
-  const std::string home = variable("HOME");
-  return home.empty() ? "" : home + "/.local/state/fairlead";
 }
 
 Result<void> read_server(const std::string& text, Connection& out) {
@@ -103,7 +94,7 @@ Result<Connection> find_connection(const ConnectionFlags& flags) {
   }
   if (server.empty()) {
     out.said_by.clear();
-    const std::string folder = state_folder();
+    const std::string folder = store::default_state_dir();
     if (folder.empty()) {
       return fail(ErrorCode::kInvalidArgument, "where the server is is not known: HOME is not set",
                   "name it with --server");

@@ -36,10 +36,6 @@ struct Connection {
 // HOME. Errors: a server that is no address (with flag or file), a token file that cannot be read.
 Result<Connection> find_connection(const ConnectionFlags& flags);
 
-// The folder of a server on this machine: FAIRLEAD_STATE, or /var/lib/fairlead for root, or
-// fairlead in XDG_STATE_HOME (~/.local/state). "" if none of them is known.
-std::string state_folder();
-
 // "unix:/run/x.sock", "/run/x.sock", "http://host:port", "https://host", "host:port" (http).
 Result<void> read_server(const std::string& text, Connection& out);
 

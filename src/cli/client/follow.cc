@@ -1,13 +1,16 @@
 #include "cli/client/follow.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "cli/client/answer.h"
 #include "cli/client/interrupt.h"
@@ -25,6 +28,50 @@ bool is_over(const std::string& phase) {
          phase == "deleting" || phase == "suspended";
 }
 
+// How far a log was read, by the offsets that the server puts before its lines.
+class LogPlace {
+ public:
+  // A bound on bytes counts the offsets too, so that such a log is read without them, once.
+  explicit LogPlace(const Query& asked)
+      : offsets_(std::none_of(asked.begin(), asked.end(),
+                              [](const auto& pair) { return pair.first == "limitBytes"; })) {}
+
+  bool can_go_on() const { return offsets_; }
+
+  // Where to begin: as the person asked, or at the line that was read last.
+  Query begin(const Query& asked) {
+    Query query;
+    if (offsets_) query.emplace_back("offsets", "true");
+    if (at_.empty()) {
+      query.insert(query.end(), asked.begin(), asked.end());
+      return query;
+    }
+    query.emplace_back("offset", at_);
+    for (const auto& [name, value] : asked) {
+      if (name == "timestamps") query.emplace_back(name, value);
+    }
+    known_ = true;
+    return query;
+  }
+
+  // The line without its offset; nullopt for the one that was read before.
+  std::optional<std::string_view> take(std::string_view line) {
+    if (!offsets_) return line;
+    const std::size_t blank = std::min(line.find(' '), line.size());
+    const std::string_view offset = line.substr(0, blank);
+    const std::string_view text = line.substr(std::min(blank + 1, line.size()));
+    if (offset == "-") return text;  // a remark of the server
+    const bool again = std::exchange(known_, false) && offset == at_;
+    at_ = offset;
+    return again ? std::nullopt : std::optional(text);
+  }
+
+ private:
+  bool offsets_;
+  std::string at_;      // of the last line; empty: none was read
+  bool known_ = false;  // the next line may be that one
+};
+
 class Follower {
  public:
   Follower(ApiClient& api, std::string id, const FollowOptions& options, CliContext& context)
@@ -41,16 +88,21 @@ class Follower {
       if (stopped_) break;
       if (!workload) {
         if (workload.error().code != ErrorCode::kUnavailable || ++away > kTriesWhileAway) {
+          stop();
           return report(context_, workload.error());
         }
-        if (away == 1) say("the server is away; its tasks run on, waiting for it");
+        say_away();
         pause(std::chrono::seconds(1));
         continue;
       }
+      say_back();
       away = 0;
       const Value& state = *workload->value;
       say_state(state);
-      if (!follow_tasks()) return context_.exit_status;
+      if (!follow_tasks()) {
+        stop();
+        return context_.exit_status;
+      }
       if (is_over(text_at(state, "status.phase"))) {
         join();
         return stopped_ ? interrupted() : end_status(state);
@@ -95,6 +147,13 @@ class Follower {
   void say(const std::string& text) {
     const std::lock_guard lock(output_);
     context_.err << text << "\n" << std::flush;
+  }
+
+  void say_away() {
+    if (!away_said_.exchange(true)) say("the server is away; its tasks run on, waiting for it");
+  }
+  void say_back() {
+    if (away_said_.exchange(false)) say("the server is back; going on where it was");
   }
 
   // One line whenever it is another one.
@@ -145,18 +204,32 @@ class Follower {
     const std::lock_guard lock(mutex_);
     if (stopped_) return;
     Stream& stream = streams_.emplace_back(Stream{ApiClient(api_.connection()), {}});
-    Query query = options_.log;
-    query.emplace_back("follow", "true");
-    query.emplace_back("attempt", attempt);
+    const Query query{{"follow", "true"}, {"attempt", attempt}};
     stream.thread = std::thread([this, &stream, query, task, name] {
-      const std::string prefix = prefixed_ ? "[" + name + "] " : "";
-      const auto done =
-          stream.api.stream(api_path({"tasks", task, "log"}), query, [&](std::string_view line) {
-            const std::lock_guard lock_output(output_);
-            context_.out << prefix << line << "\n" << std::flush;
-            return !stopped_;
-          });
-      if (!done && !stopped_) say("warning: the log of " + name + " ends: " + done.error().text());
+      LogPlace place(options_.log);
+      for (int away = 0; !stopped_;) {
+        Query whole = query;
+        const Query begin = place.begin(options_.log);
+        whole.insert(whole.end(), begin.begin(), begin.end());
+        const std::string prefix = prefixed_ ? "[" + name + "] " : "";
+        const auto done =
+            stream.api.stream(api_path({"tasks", task, "log"}), whole, [&](std::string_view line) {
+              away = 0;
+              say_back();
+              const auto text = place.take(line);
+              if (!text) return !stopped_;
+              const std::lock_guard lock_output(output_);
+              context_.out << prefix << *text << "\n" << std::flush;
+              return !stopped_;
+            });
+        if (done || stopped_) return;
+        if (done.error().code != ErrorCode::kUnavailable || !place.can_go_on() ||
+            ++away > kTriesWhileAway) {
+          return say("warning: the log of " + name + " ends: " + done.error().text());
+        }
+        say_away();
+        pause(std::chrono::seconds(1));
+      }
     });
   }
 
@@ -190,6 +263,7 @@ class Follower {
   CliContext& context_;
 
   std::atomic<bool> stopped_ = false;
+  std::atomic<bool> away_said_ = false;
   std::mutex mutex_;   // streams_, and for wake_
   std::mutex output_;  // whole lines
   std::condition_variable wake_;

@@ -60,7 +60,7 @@ TEST(Run, FollowsTheLogAndEndsAsTheTask) {
                 R"({"workload": "w", "phase": "pending", "text": "", "place": 2, "waiting": 3})");
   server.answer("GET /api/v1/workloads/w-train-1/tasks", items(""));
   server.answer("GET /api/v1/workloads/w-train-1/tasks", items(task_json("t0", 0, "failed")));
-  server.answer_text("GET /api/v1/tasks/t0/log", "hello\n");
+  server.answer_text("GET /api/v1/tasks/t0/log", "0 hello\n");
   server.answer_text("GET /api/v1/watch", "event: modified\ndata: {}\n\n");
   const Ran ran = run_client(server, {"run", "-g", "1", "--", "python", "train.py"});
   EXPECT_EQ(ran.status, 7);
@@ -103,12 +103,28 @@ TEST(Logs, FollowedEndWithTheWorkload) {
   server.answer("GET /api/v1/workloads", items(workload_json("train", "running")));
   server.answer("GET /api/v1/workloads/w-train", workload_json("train", "failed"));
   server.answer("GET /api/v1/workloads/w-train/tasks", items(task_json("t0", 0, "failed")));
-  server.answer_text("GET /api/v1/tasks/t0/log", "x\n");
+  server.answer_text("GET /api/v1/tasks/t0/log", "0 x\n");
   const Ran ran = run_client(server, {"logs", "-f", "train"});
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.out, "x\n");
   EXPECT_EQ(server.last("GET /api/v1/tasks/t0/log").target,
-            "/api/v1/tasks/t0/log?follow=true&attempt=1");
+            "/api/v1/tasks/t0/log?follow=true&attempt=1&offsets=true");
+}
+
+TEST(Exec, TellsNotesToThePersonAndNotToTheProgram) {
+  FakeServer server;
+  server.answer("GET /api/v1/workloads", items(workload_json("train", "running")));
+  server.answer("GET /api/v1/workloads/w-train/tasks", items(task_json("t0", 0, "running")));
+  server.answer_stream("GET /api/v1/tasks/t0/exec",
+                       [](const net::WebSocket& socket, const std::string&) {
+                         (void)socket.try_send({"\1out\n", true});
+                         (void)socket.try_send({"\5the task\x1b ended", true});
+                         (void)socket.try_send({"\0040", true});
+                         socket.close();
+                       });
+  const Ran ran = run_client(server, {"exec", "train", "--", "ls"});
+  EXPECT_EQ(ran.out, "out\n");
+  EXPECT_EQ(ran.err, "[fairlead: the task\\x1b ended]\n") << "harmless to the terminal";
 }
 
 TEST(Exec, CarriesOutputAndExitStatus) {

@@ -30,8 +30,11 @@ Interrupt::Interrupt(std::function<void()> on_interrupt) : on_interrupt_(std::mo
   pipe_write = ends[1];
   struct sigaction action{};
   action.sa_handler = &on_signal;
-  ::sigaction(SIGINT, &action, &before_int_);
-  ::sigaction(SIGTERM, &action, &before_term_);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    ::sigaction(kSignals[i], nullptr, &before_[i]);
+    // What is ignored stays so: nohup means it.
+    if (before_[i].sa_handler != SIG_IGN) ::sigaction(kSignals[i], &action, nullptr);
+  }
   thread_ = std::thread([this] {
     char byte = 0;
     while (::read(pipe_read, &byte, 1) < 0 && errno == EINTR) {
@@ -43,8 +46,9 @@ Interrupt::Interrupt(std::function<void()> on_interrupt) : on_interrupt_(std::mo
 }
 
 Interrupt::~Interrupt() {
-  ::sigaction(SIGINT, &before_int_, nullptr);
-  ::sigaction(SIGTERM, &before_term_, nullptr);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    ::sigaction(kSignals[i], &before_[i], nullptr);
+  }
   const int write_end = pipe_write;
   const char byte = 'q';
   (void)!::write(write_end, &byte, 1);

@@ -1,9 +1,11 @@
-// Ctrl-C as something that a command handles: while an Interrupt lives, SIGINT and SIGTERM do not
-// end the process but call a function, once, on a thread of its own.
+// Ctrl-C as something that a command handles: while an Interrupt lives, SIGINT, SIGTERM, SIGHUP
+// (the terminal closes) and SIGQUIT do not end the process but call a function, once, on a thread
+// of its own.
 //
 // One at a time in a process. The signals' former ways are back when it is gone.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <functional>
@@ -26,8 +28,8 @@ class Interrupt {
  private:
   std::function<void()> on_interrupt_;
   std::atomic<bool> came_ = false;
-  struct sigaction before_int_{};
-  struct sigaction before_term_{};
+  static constexpr std::array<int, 4> kSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+  std::array<struct sigaction, kSignals.size()> before_{};
   std::thread thread_;
 };
 

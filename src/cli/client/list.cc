@@ -4,6 +4,7 @@
 #include <chrono>
 #include <ostream>
 #include <thread>
+#include <utility>
 
 #include "base/check.h"
 #include "cli/client/answer.h"
@@ -16,12 +17,18 @@ namespace fairlead::cli {
 namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(300);
+constexpr int kTriesWhileAway = 60;  // seconds that a server may be away
 
 std::string table_of(const Resource& resource, const Items& items, const ListOptions& options,
-                     const Connection& connection) {
+                     const Connection& connection, const std::string& program) {
   const bool wide = options.format == OutputFormat::kWide;
   const Instant now = wall_clock();
-  if (resource.name == "jobs") return workload_table(items, wide, now);
+  if (resource.name == "jobs") {
+    const Columns columns = wide                 ? Columns::kWide
+                            : program == "runai" ? Columns::kClassic
+                                                 : Columns::kUsual;
+    return workload_table(items, columns, now);
+  }
   if (resource.name == "nodes") return node_table(items, wide);
   if (resource.name == "projects") return queue_table(items, connection.project);
   if (resource.name == "departments") return queue_table(items, "");
@@ -60,8 +67,9 @@ std::string json_of(const Listing& listing, const ListOptions& options) {
   return to_json(out);
 }
 
+// `before` is printed once the answer is there.
 Result<std::int64_t> show(ApiClient& api, const Resource& resource, const ListOptions& options,
-                          CliContext& context) {
+                          CliContext& context, std::string_view before = {}) {
   FAIRLEAD_ASSIGN(Listing listing, api.list(api_path({std::string(resource.collection)}),
                                             query_of(resource, options, api.connection())));
   narrow(listing, options);
@@ -69,6 +77,7 @@ Result<std::int64_t> show(ApiClient& api, const Resource& resource, const ListOp
     return fail(ErrorCode::kNotFound,
                 "there is no " + std::string(resource.singular) + " \"" + options.name + "\"");
   }
+  context.out << before;
   if (options.format == OutputFormat::kJson) {
     const std::string text = json_of(listing, options);
     context.out << text << (text.ends_with('\n') ? "" : "\n");
@@ -77,40 +86,92 @@ Result<std::int64_t> show(ApiClient& api, const Resource& resource, const ListOp
       context.err << "There are none.\n";
     }
     print_listing(context, options.format, listing,
-                  table_of(resource, listing.items, options, api.connection()));
+                  table_of(resource, listing.items, options, api.connection(), context.program));
   }
   context.out << std::flush;
   return number_at(listing.pages.front().root(), "revision").value_or(0);
 }
 
 // The list again whenever something changed; as JSON each change as it is told, one a line.
-int watch(ApiClient& api, const Resource& resource, const ListOptions& options,
-          CliContext& context) {
-  Interrupt interrupt([&api] { api.cancel(); });
-  const bool json = options.format == OutputFormat::kJson;
-  while (!interrupt.came()) {
-    if (context.out_terminal && !json) context.out << "\x1b[H\x1b[2J";
-    const auto revision = show(api, resource, options, context);
-    if (interrupt.came()) break;
-    if (!revision) return report(context, revision.error());
-    Query query{{"kinds", std::string(resource.kind)}};
-    if (*revision > 0) query.emplace_back("since", std::to_string(*revision));
+class Watch {
+ public:
+  Watch(ApiClient& api, const Resource& resource, const ListOptions& options, CliContext& context)
+      : api_(api), resource_(resource), options_(options), context_(context) {}
+
+  int run() {
+    Interrupt interrupt([this] { api_.cancel(); });
+    while (!interrupt.came()) {
+      const Result<void> turn = look(interrupt);
+      if (interrupt.came()) break;
+      if (turn) {
+        std::this_thread::sleep_for(kPause);
+        continue;
+      }
+      // Only what has answered once is waited for.
+      if (turn.error().code != ErrorCode::kUnavailable || !seen_ || ++away_ > kTriesWhileAway) {
+        return report(context_, turn.error());
+      }
+      if (away_ == 1) context_.err << "the server is away; waiting for it\n" << std::flush;
+      for (int i = 0; i < 10 && !interrupt.came(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      }
+    }
+    return kExitInterrupted;
+  }
+
+ private:
+  bool json() const { return options_.format == OutputFormat::kJson; }
+
+  // Shows the list and waits for a change; JSON whose changes are known up to `last_` goes on
+  // there.
+  Result<void> look(const Interrupt& interrupt) {
+    if (!json() || last_.empty()) FAIRLEAD_TRY(list_all());
+    if (interrupt.came()) return {};
+    Query query{{"kinds", std::string(resource_.kind)}};
+    if (!last_.empty()) query.emplace_back("since", last_);
     bool changed = false;
-    const auto watched =
-        api.events(api_path({"watch"}), query, [&](std::string_view name, std::string_view data) {
+    const auto watched = api_.events(
+        api_path({"watch"}), query,
+        [&](std::string_view name, std::string_view data) {
+          answered();
           if (name == "bookmark") return true;
           changed = true;
-          if (!json || name == "reset") return false;
-          context.out << data << "\n" << std::flush;
+          reset_ = name == "reset";
+          if (!json() || reset_) return false;
+          context_.out << data << "\n" << std::flush;
           return !interrupt.came();
-        });
-    if (interrupt.came()) break;
-    if (!watched) return report(context, watched.error());
-    std::this_thread::sleep_for(kPause);
-    if (changed && !context.out_terminal && !json) context.out << "\n";
+        },
+        json() ? &last_ : nullptr);
+    if (std::exchange(reset_, false)) last_.clear();
+    if (changed && !context_.out_terminal && !json()) context_.out << "\n";
+    return watched;
   }
-  return kExitInterrupted;
-}
+
+  void answered() {
+    if (std::exchange(away_, 0) > 0) {
+      context_.err << "the server is back; going on where it was\n" << std::flush;
+    }
+    seen_ = true;
+  }
+
+  Result<void> list_all() {
+    const bool screen = context_.out_terminal && !json();
+    FAIRLEAD_ASSIGN(const std::int64_t revision,
+                    show(api_, resource_, options_, context_, screen ? "\x1b[H\x1b[2J" : ""));
+    answered();
+    last_ = revision > 0 ? std::to_string(revision) : "";
+    return {};
+  }
+
+  ApiClient& api_;
+  const Resource& resource_;
+  const ListOptions& options_;
+  CliContext& context_;
+  std::string last_;    // the revision up to which all is told
+  int away_ = 0;        // tries since it answered last
+  bool seen_ = false;   // the server has answered
+  bool reset_ = false;  // it no longer knows what was since then
+};
 
 }  // namespace
 
@@ -133,7 +194,7 @@ int list(const Resource& resource, const ListOptions& options, CliContext& conte
   auto api = connect(options.connection, context);
   if (!api) return report(context, api.error());
   if (options.watch) {
-    if (!resource.kind.empty()) return watch(*api, resource, options, context);
+    if (!resource.kind.empty()) return Watch(*api, resource, options, context).run();
     return report(context, Error{ErrorCode::kInvalidArgument,
                                  std::string(resource.name) + " cannot be watched",
                                  {},

@@ -9,6 +9,7 @@
 #include "cli/client/client_options.h"
 #include "cli/client/config_settings.h"
 #include "cli/client/details.h"
+#include "cli/client/interrupt.h"
 #include "cli/client/terminal.h"
 #include "cli/commands.h"
 
@@ -39,7 +40,9 @@ int login(const LoginOptions& options, CliContext& context) {
                                    {},
                                    "state --token-file FILE"});
     }
-    found->token = ask_secret("Token: ");
+    const auto typed = ask_secret("Token: ");
+    if (!typed) return kExitInterrupted;
+    found->token = *typed;
     if (found->token.empty()) {
       return report(context, Error{ErrorCode::kInvalidArgument,
                                    "there is no token",

@@ -1,11 +1,14 @@
 // fairlead project, department, node, nodepool.
 #include <memory>
+#include <optional>
 #include <ostream>
 
 #include <CLI/CLI.hpp>
 
+#include "base/time.h"
 #include "cli/client/client_options.h"
 #include "cli/client/describe.h"
+#include "cli/client/drain.h"
 #include "cli/client/edit.h"
 #include "cli/client/nouns.h"
 #include "cli/commands.h"
@@ -115,6 +118,105 @@ void add_cordon_verb(CLI::App& noun, const char* name, const char* what, bool sc
   });
 }
 
+struct NodeOptions {
+  ConnectionFlags connection;
+  std::string name;
+  std::string pool;
+  std::string node_type;
+  std::vector<std::string> labels;
+};
+
+// Of "key=value" and "key-", which takes the label away; nullopt if one is neither.
+std::optional<Fields> node_fields(const NodeOptions& options) {
+  Fields fields;
+  if (!options.pool.empty()) fields.emplace_back("pool", Tree::string(options.pool));
+  if (!options.node_type.empty()) fields.emplace_back("nodeType", Tree::string(options.node_type));
+  for (const std::string& label : options.labels) {
+    const std::size_t at = label.find('=');
+    if (at != std::string::npos && at > 0) {
+      fields.emplace_back("labels." + label.substr(0, at), Tree::string(label.substr(at + 1)));
+    } else if (label.size() > 1 && label.ends_with('-')) {
+      fields.emplace_back("labels." + label.substr(0, label.size() - 1), Tree::null());
+    } else {
+      return std::nullopt;
+    }
+  }
+  return fields;
+}
+
+void add_node_update_verb(CLI::App& noun, CliContext& context) {
+  auto options = std::make_shared<NodeOptions>();
+  CLI::App& command = add_verb(noun, "update", "Change its pool, type or labels; administrators");
+  command.add_option("NODE", options->name, "Its name")->required()->type_name("");
+  command.add_option("--pool", options->pool, "The node pool it belongs to")->type_name("POOL");
+  command.add_option("--node-type", options->node_type, "What --node-type of submissions asks for")
+      ->type_name("TYPE");
+  command.add_option("-l,--label", options->labels, "A label; KEY- takes it away; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_connection_flags(command, options->connection);
+  on_run(command, context, [options, &context] {
+    const auto fields = node_fields(*options);
+    if (!fields) {
+      return report(context, Error{ErrorCode::kInvalidArgument,
+                                   "a label is stated as neither KEY=VALUE nor KEY-",
+                                   {},
+                                   "--label",
+                                   "such as rack=r7, or rack- to take it away"});
+    }
+    return update_item("nodes", options->name, *fields, options->connection, context);
+  });
+}
+
+void add_drain_verb(CLI::App& noun, CliContext& context) {
+  constexpr Example kExamples[] = {
+      {"wait at most two hours for what runs", "fairlead node drain gpu01 --timeout 2h"},
+      {"suspend what runs", "fairlead node drain gpu01 --suspend"},
+  };
+  auto options = std::make_shared<DrainOptions>();
+  auto timeout = std::make_shared<std::string>();
+  CLI::App& command =
+      add_verb(noun, "drain", "Cordon one, and wait until nothing runs there", kExamples);
+  command.add_option("NODE", options->node, "Its name")->required()->type_name("");
+  command.add_flag("--suspend", options->suspend, "Suspend what runs there, instead of waiting");
+  add_duration_range(*command.add_option("--timeout", *timeout, "Wait at most so long"),
+                     Duration{0}, hours(24 * 365));
+  add_connection_flags(command, options->connection);
+  on_run(command, context, [options, timeout, &context] {
+    if (!timeout->empty()) options->timeout = *parse_duration(*timeout);
+    return drain(*options, context);
+  });
+}
+
+struct PoolOptions {
+  ConnectionFlags connection;
+  std::string name;
+  std::string strategy;
+};
+
+void add_pool_verb(CLI::App& noun, bool create, CliContext& context) {
+  auto options = std::make_shared<PoolOptions>();
+  CLI::App& command =
+      add_verb(noun, create ? "create" : "update",
+               create ? "Add one; administrators only" : "Change one; administrators only");
+  command.add_option(create ? "NAME" : "POOL", options->name, "Its name")
+      ->required()
+      ->type_name("");
+  add_choice(*command.add_option("--strategy", options->strategy,
+                                 "Fill nodes and GPUs one after the other, or spread over them"),
+             {"binpack", "spread"});
+  add_connection_flags(command, options->connection);
+  on_run(command, context, [options, create, &context] {
+    Fields fields;
+    if (!options->strategy.empty()) {
+      fields.emplace_back("strategy", Tree::string(options->strategy));
+    }
+    return (create ? create_item : update_item)("node-pools", options->name, fields,
+                                                options->connection, context);
+  });
+}
+
 }  // namespace
 
 void add_item_delete_verb(CLI::App& parent, const std::string& collection, const char* word,
@@ -136,9 +238,13 @@ void add_organization_commands(CLI::App& app, CliContext& context) {
   add_item_describe_verb(node, "nodes", context);
   add_cordon_verb(node, "cordon", "Start nothing new on one", false, context);
   add_cordon_verb(node, "uncordon", "Use one again", true, context);
+  add_drain_verb(node, context);
+  add_node_update_verb(node, context);
   CLI::App& pool = add_noun(app, "nodepool", "Node pools");
   add_resource_list_verb(pool, "nodepools", context);
   add_item_describe_verb(pool, "node-pools", context);
+  add_pool_verb(pool, true, context);
+  add_pool_verb(pool, false, context);
 }
 
 }  // namespace fairlead::cli

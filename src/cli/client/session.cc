@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "base/printable.h"
 #include "cli/client/answer.h"
 #include "cli/client/interrupt.h"
 #include "cli/client/lookup.h"
@@ -19,7 +21,14 @@
 namespace fairlead::cli {
 namespace {
 
-enum Channel : char { kInput = 0, kOutput = 1, kErrorOutput = 2, kWindow = 3, kExit = 4 };
+enum Channel : char {
+  kInput = 0,
+  kOutput = 1,
+  kErrorOutput = 2,
+  kWindow = 3,
+  kExit = 4,
+  kNote = 5
+};
 
 constexpr int kLookMs = 250;  // for a new window size, and for the end
 constexpr char kDetachFirst = 0x10;
@@ -75,6 +84,11 @@ class Session {
         case kExit:
           std::from_chars(rest.data(), rest.data() + rest.size(), status);
           break;
+        case kNote:
+          // The terminal may be raw.
+          context_.err << "[fairlead: " << printable(std::string(rest))
+                       << (options_.tty ? "]\r\n" : "]\n") << std::flush;
+          break;
         default:
           break;  // a channel of a later version
       }
@@ -112,7 +126,13 @@ class Session {
       pollfd input{open ? STDIN_FILENO : -1, POLLIN, 0};
       if (::poll(&input, 1, kLookMs) <= 0 || !open) continue;
       const ssize_t count = ::read(STDIN_FILENO, block.data(), block.size());
-      if (count < 0) continue;
+      if (count < 0 && errno == EINTR) continue;
+      // A terminal that is gone is the end of its input.
+      if (count < 0) {
+        (void)send(kInput, {});
+        open = false;
+        continue;
+      }
       const std::string_view typed(block.data(), static_cast<std::size_t>(count));
       if (options_.tty && detaches(typed)) {
         detached_ = true;

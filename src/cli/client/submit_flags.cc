@@ -103,6 +103,9 @@ void add_place(CLI::App& app, SubmitFlags& flags) {
   constexpr const char* kGroup = "Where";
   list(app, "--node-pools", flags.node_pools, "Node pools in the order to be tried, by commas",
        "POOL,...", kGroup);
+  // "--node-pools a b": CLI11 cannot tell b from a NAME, so that it counts where the name is
+  // stated.
+  app.add_option("POOL", flags.bare_words, "More of --node-pools")->type_name("")->group("");
   list(app, "--node-type", flags.node_types, "Only nodes of this type", "TYPE", kGroup);
   list(app, "--gpu-type", flags.gpu_types, "Only GPUs of this class, as H100-80GB", "CLASS",
        kGroup);

@@ -64,6 +64,7 @@ struct SubmitFlags {
 
   // where
   std::vector<std::string> node_pools;
+  std::vector<std::string> bare_words;  // behind the name: more of --node-pools
   std::vector<std::string> node_types;
   std::vector<std::string> gpu_types;
 

@@ -121,6 +121,7 @@ TEST(SubmitFlags, EachMakesItsFieldOfTheDocument) {
       {submit({"--pids", "500"}), "run.pids", "500"},
       {submit({"--extended-resource", "fpga=2"}), "resources", R"({"fpga": 2})"},
       {submit({"--node-pools", "a,b"}), "pools", R"(["a","b"])"},
+      {submit({"--node-pools", "a", "b"}), "pools", R"(["a","b"])"},
       {submit({"--node-pools", "a b", "--node-pools", "c"}), "pools", R"(["a","b","c"])"},
       {submit({"--node-type", "dgx"}), "nodeTypes", R"(["dgx"])"},
       {submit({"--gpu-type", "H100-80GB"}), "deviceClasses", R"(["H100-80GB"])"},

@@ -59,11 +59,18 @@ Table table_of(const std::vector<std::string>& left, const std::vector<std::stri
 
 }  // namespace
 
-std::string workload_table(const Items& items, bool wide, Instant now) {
-  Table table = table_of({"NAME", "STATUS", "AGE", "NODE", "TYPE", "PROJECT", "USER"},
+std::string workload_table(const Items& items, Columns columns, Instant now) {
+  const bool classic = columns == Columns::kClassic;
+  const bool wide = columns == Columns::kWide;
+  Table table =
+      classic ? table_of({"NAME", "STATUS", "AGE", "NODE", "IMAGE", "TYPE", "PROJECT", "USER"},
+                         {"GPUs Allocated (Requested)", "PODs Running (Pending)"})
+              : table_of({"NAME", "STATUS", "AGE", "NODE", "TYPE", "PROJECT", "USER"},
                          {"GPUS ALLOCATED (REQUESTED)", "TASKS RUNNING (PENDING)"});
+  if (classic) table.column("SERVICE URL(S)");
   if (wide) {
-    for (const char* name : {"POOL", "PRIORITY", "PREEMPTIBILITY", "ID", "COMMAND"}) {
+    for (const char* name :
+         {"POOL", "PRIORITY", "PREEMPTIBILITY", "ID", "IMAGE", "SERVICE URLS", "COMMAND"}) {
       table.column(name);
     }
   }
@@ -84,10 +91,16 @@ std::string workload_table(const Items& items, bool wide, Instant now) {
             milli_text(number_at(*item, "status.requested.gpuMilli").value_or(0)) + ")",
         std::to_string(running) + " (" +
             std::to_string(waits ? std::max<std::int64_t>(0, wanted - running) : 0) + ")"};
+    const std::string image = printable(cell(*item, "document.run.image"));
+    const std::string urls = joined_at(*item, "status.urls");
+    if (classic) {
+      row.insert(row.begin() + 4, image);
+      row.push_back(urls.empty() ? "-" : urls);
+    }
     if (wide) {
-      row.insert(row.end(),
-                 {cell(*item, "status.pool"), cell(*item, "priority"),
-                  cell(*item, "preemptibility"), cell(*item, "id"), printable(command_of(*item))});
+      row.insert(row.end(), {cell(*item, "status.pool"), cell(*item, "priority"),
+                             cell(*item, "preemptibility"), cell(*item, "id"), image,
+                             urls.empty() ? "-" : urls, printable(command_of(*item))});
     }
     table.row(std::move(row));
   }

@@ -2,6 +2,7 @@
 // not known is a "-".
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,9 @@ namespace fairlead::cli {
 
 using Items = std::vector<const Value*>;
 
-std::string workload_table(const Items& items, bool wide, Instant now);
+// kClassic: those that `runai` is known for, with its headers.
+enum class Columns : std::uint8_t { kUsual, kWide, kClassic };
+std::string workload_table(const Items& items, Columns columns, Instant now);
 std::string task_table(const Items& items, Instant now);
 std::string node_table(const Items& items, bool wide);
 // Departments or projects; `marked` is the project that is meant by default.

@@ -30,11 +30,13 @@ constexpr int kEveryMs = 2000;
 // The other screen of the terminal, and back.
 class Screen {
  public:
-  explicit Screen(std::ostream& out) : out_(out) { out_ << "\x1b[?1049h\x1b[?25l" << std::flush; }
-  ~Screen() { out_ << "\x1b[?25h\x1b[?1049l" << std::flush; }
+  explicit Screen(std::ostream& out) : out_(out) { enter(); }
+  ~Screen() { leave(); }
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
+  void enter() { out_ << "\x1b[?1049h\x1b[?25l" << std::flush; }
+  void leave() { out_ << "\x1b[?25h\x1b[?1049l" << std::flush; }
   void draw(const std::string& text) { out_ << "\x1b[H\x1b[2J" << text << std::flush; }
 
  private:
@@ -67,12 +69,22 @@ Result<State> read_state(ApiClient& api, const TopOptions& options) {
   return state;
 }
 
-// Whether the person pressed q within the time.
-bool quits(int timeout_ms) {
+enum class Key : std::uint8_t { kNone, kQuit, kSuspend, kOther };
+
+// What the person pressed within the time. A terminal that is gone quits.
+Key pressed(int timeout_ms) {
   pollfd input{STDIN_FILENO, POLLIN, 0};
-  if (::poll(&input, 1, timeout_ms) <= 0) return false;
+  if (::poll(&input, 1, timeout_ms) <= 0) return Key::kNone;
   char key = 'q';
-  return ::read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q' || key == 0x03;
+  if (::read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q' || key == 0x03) {
+    return Key::kQuit;
+  }
+  return key == 0x1a ? Key::kSuspend : Key::kOther;
+}
+
+// The first line of the screen while no server answers; the rest stays.
+std::string away_line(const Error& error) {
+  return "\x1b[H\x1b[7m" + error.message + "; trying again, q quits\x1b[0m\x1b[K";
 }
 
 int live(ApiClient& api, const TopOptions& options, CliContext& context) {
@@ -83,20 +95,32 @@ int live(ApiClient& api, const TopOptions& options, CliContext& context) {
       stop = true;
       api.cancel();
     });
-    const RawTerminal raw(RawTerminal::Signals::kKept);
+    const RawTerminal raw(RawTerminal::Signals::kInterrupt);
     Screen screen(context.out);
+    bool seen = false;
     while (!stop) {
       const auto state = read_state(api, options);
       if (stop) break;
-      if (!state) {
+      if (state) {
+        const WindowSize size = window_size();
+        screen.draw(top_screen(state->nodes.items, state->workloads.items, state->waiting.items,
+                               size.rows, size.columns, wall_clock()));
+        seen = true;
+      } else if (seen && state.error().code == ErrorCode::kUnavailable) {
+        context.out << away_line(state.error()) << std::flush;
+      } else {
         error = state.error();
         break;
       }
-      const WindowSize size = window_size();
-      screen.draw(top_screen(state->nodes.items, state->workloads.items, state->waiting.items,
-                             size.rows, size.columns, wall_clock()));
-      for (int waited = 0; waited < kEveryMs && !stop; waited += 100) {
-        if (quits(100)) stop = true;
+      const WindowSize drawn = window_size();
+      for (int waited = 0; waited < kEveryMs && !stop && window_size() == drawn; waited += 100) {
+        const Key key = pressed(100);
+        if (key == Key::kQuit) stop = true;
+        if (key != Key::kSuspend) continue;
+        screen.leave();
+        raw.suspend();
+        screen.enter();
+        break;
       }
     }
   }

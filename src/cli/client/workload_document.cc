@@ -313,7 +313,13 @@ Result<Tree> workload_document(const SubmitFlags& flags, const std::string& name
   out.add("name", Tree::string(name));
   if (!flags.project.empty()) out.add("project", Tree::string(flags.project));
   add_type(out, flags);
-  const std::vector<std::string> pools = names_of(flags.node_pools);
+  std::vector<std::string> pools = names_of(flags.node_pools);
+  if (pools.empty() && !flags.bare_words.empty()) {
+    return fail(
+        ErrorCode::kInvalidArgument, "\"" + flags.bare_words.front() + "\" is one word too many",
+        "the command stands after --, as in: fairlead submit NAME -- " + flags.bare_words.front());
+  }
+  pools.insert(pools.end(), flags.bare_words.begin(), flags.bare_words.end());
   if (!pools.empty()) out.add("pools", Tree::strings(pools));
   if (flags.kind == SubmitKind::kTraining || flags.kind == SubmitKind::kWorkspace) {
     FAIRLEAD_TRY(add_request(out, flags, 1, {}, {}));

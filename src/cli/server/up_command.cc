@@ -138,9 +138,9 @@ void add_up_command(CLI::App& app, CliContext& context) {
   up->footer(examples(kExamples));
   up->callback([options, &context] {
     ServerSettings& settings = options->settings;
-    const bool usual = settings.state.empty();
-    if (usual) settings.state = store::default_state_dir();
-    if (usual && geteuid() == 0) settings.socket = kPublicSocket;
+    if (settings.state.empty()) settings.state = store::default_state_dir();
+    // One server of the machine is for everyone; others that root may start are not.
+    if (geteuid() == 0 && settings.state == store::kSystemStateDir) settings.socket = kPublicSocket;
     if (options->detach) {
       context.exit_status = serve_detached(settings, context);
       return;
