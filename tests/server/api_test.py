@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 import unittest
 
 import jsonschema
@@ -270,6 +271,46 @@ class Api(unittest.TestCase):
         for path in ("/healthz", "/readyz", "/metrics", "/api/v1/version", "/api/v1/openapi.yaml",
                      "/api/v1/doctor", "/api/v1/whoami", "/api/v1/events", "/api/v1/audit", "/api/v1/tasks"):
             self.assertEqual(self.api.get(path).status, 200, path)
+
+    def test_reservations_keep_nodes_for_a_time(self):
+        def at(seconds):
+            return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + seconds))
+
+        node = self.api.get("/api/v1/nodes").json["items"][0]["name"]
+        body = {"name": "upkeep", "nodes": [node], "from": at(-5), "until": at(3600), "description": "fans"}
+        answer = self.api.post("/api/v1/reservations", body)
+        self.assertEqual((answer.status, answer.json["status"]["state"]), (201, "active"), answer.text)
+        self.addCleanup(lambda: self.server.request("DELETE", "/api/v1/reservations/upkeep"))
+        kept = self.submit("kept-out", gpu=1)
+        self.assertEqual(self.phase(kept["id"]), "pending")
+        why = self.api.get(f"/api/v1/workloads/{kept['id']}/explanation").text
+        self.assertIn("upkeep", why)
+        self.problem(self.api.post("/api/v1/reservations", body), 409, "already-exists")
+        self.problem(self.api.post("/api/v1/reservations", dict(body, name="x", nodes=["nowhere"])), 404, "not-found",
+                     "nowhere")
+        self.problem(self.api.post("/api/v1/reservations", dict(body, name="x", until=at(-60))), 400,
+                     "invalid-argument")
+        self.problem(self.api.post("/api/v1/reservations", dict(body, name="x", **{"for": ["mian"]})), 404,
+                     "not-found", "did you mean main?")
+        self.problem(self.api.request("PATCH", f"/api/v1/nodes/{node}", {"pool": "elsewhere"}, {"If-Match": "*"}), 409,
+                     "conflict", "upkeep")
+        # Told again after a restart.
+        self.server.kill()
+        self.server.start()
+        self.assertEqual(self.phase(kept["id"]), "pending")
+        self.assertEqual(self.api.get("/api/v1/reservations").json["items"][0]["name"], "upkeep")
+        # For its project it is no hindrance.
+        answer = self.api.request("PUT", "/api/v1/reservations/upkeep", dict(body, **{"for": ["main"]}),
+                                  {"If-Match": "*"})
+        self.assertEqual(answer.status, 200, answer.text)
+        self.wait(kept["id"], "succeeded")
+        self.assertEqual(self.api.request("DELETE", "/api/v1/reservations/upkeep").status, 204)
+        self.problem(self.api.get("/api/v1/reservations/upkeep"), 404, "not-found")
+        # What is over is gone by itself.
+        self.api.post("/api/v1/reservations", dict(body, name="short", until=at(2)))
+        late = self.submit("late", gpu=1)
+        self.wait(late["id"], "succeeded")
+        self.assertEqual(self.api.get("/api/v1/reservations").json["items"], [])
 
     def test_pages_of_a_list_hold_each_thing_once(self):
         for i in range(7):
