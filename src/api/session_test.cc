@@ -1,4 +1,5 @@
 // Sessions and forwarded ports over WebSockets: streams.h, from the client's side.
+#include <atomic>
 #include <fcntl.h>
 #include <mutex>
 #include <sys/socket.h>
@@ -192,6 +193,37 @@ TEST_F(Session, MoreThanTheMostAreRefusedUntilOthersEnd) {
   bool opened = false;
   for (int i = 0; i < 1000 && !opened; ++i) opened = server_.websocket("/session").has_value();
   EXPECT_TRUE(opened);
+}
+
+// An engine that takes its time over opening a session (a task without CPU time) once held up the
+// few threads that serve everyone.
+TEST_F(Session, ThatIsBeingOpenedHoldsUpNobody) {
+  Signal go;
+  server_.engine.on_session = [&](SessionEnd end, const engine::SessionRequest&) {
+    EXPECT_TRUE(go.wait());
+    end.send(engine::exit_frame({SessionExit::Kind::kExitCode, 0, {}}));
+  };
+  std::vector<std::jthread> askers;
+  std::atomic<std::size_t> ended = 0;
+  std::atomic<std::size_t> refused = 0;
+  for (std::size_t i = 0; i < Streams::kMostOpening + 3; ++i) {
+    askers.emplace_back([&] {
+      auto client = server_.websocket("/session");
+      if (!client) {
+        EXPECT_TRUE(client.error().text().contains("503")) << client.error().text();
+        ++refused;
+        return;
+      }
+      EXPECT_EQ(received(**client), std::string("\004") + "0");
+      ++ended;
+    });
+  }
+  while (refused < 3) std::this_thread::yield();
+  server_.log_request = [] { return LogRequest{"none", false, -1, {}, false, {}, {}}; };
+  EXPECT_EQ(server_.get("/log").status, 404);
+  go.set();
+  askers.clear();
+  EXPECT_EQ(ended, Streams::kMostOpening);
 }
 
 class Forward : public Session {

@@ -1,5 +1,6 @@
 #include "api/streams.h"
 
+#include <algorithm>
 #include <atomic>
 #include <list>
 #include <mutex>
@@ -17,7 +18,6 @@ namespace {
 
 constexpr Duration kConnectTime = seconds(1);
 constexpr std::uint16_t kGoingAway = 1001;  // of RFC 6455, section 7.4.1
-constexpr std::uint16_t kTryAgain = 1013;   // of IANA's registry of such codes
 
 }  // namespace
 
@@ -30,48 +30,82 @@ class Streams::Parts {
   Parts& operator=(const Parts&) = delete;
 
   ~Parts() {
-    for (Session& session : sessions_) {
-      if (session.relay) session.relay->stop(kGoingAway, "the server stops");
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
+      for (Session& session : sessions_) {
+        if (session.relay) session.relay->stop(kGoingAway, "the server stops");
+      }
     }
-    sessions_.clear();
+    sessions_.clear();  // joins them; those that are being opened have a bound of their own
   }
 
   engine::Engine& engine() { return engine_; }
   LogPump& logs() { return logs_; }
 
-  // `open` gives the socket; it is called only if there is room for one more.
-  Result<void> begin(const Open& open, std::unique_ptr<Dialect> dialect,
-                     const net::ResponseWriter& writer) {
-    FAIRLEAD_ASSIGN(const Place place, take_place());
-    auto relay = open_relay(open, std::move(dialect));
-    if (!relay || !(*relay)->accept(writer)) {
-      const std::lock_guard lock(mutex_);
-      sessions_.erase(place);
-      if (!relay) return fail(std::move(relay).error());
-      return {};
-    }
+  // `open` gives the socket; it is called only if there is room for one more. It may wait for a task
+  // that gets no CPU time, so it has the session's own thread for that: those of the server serve
+  // everyone.
+  void begin(Open open, std::unique_ptr<Dialect> dialect, net::ResponseWriter writer,
+             Refuse refuse) {
     const std::lock_guard lock(mutex_);
-    place->relay = std::move(*relay);
+    const Result<Place> place = take_place();
+    if (!place) return refuse(place.error());
     try {
-      place->thread = std::jthread([relay = place->relay, place] {
-        relay->run();
-        place->done = true;
+      (*place)->thread = std::jthread([this, p = *place, o = std::move(open),
+                                       d = std::move(dialect), w = std::move(writer),
+                                       r = refuse]() mutable {
+        carry(p, {std::move(o), std::move(d), std::move(w), std::move(r)});
+        p->done = true;
       });
     } catch (const std::system_error&) {
-      place->relay->stop(kTryAgain, "no thread is left for the session");
-      place->relay->run();  // says so and returns
-      sessions_.erase(place);
+      sessions_.erase(*place);
+      refuse({ErrorCode::kUnavailable,
+              "no thread is left for the session",
+              {},
+              {},
+              "try again when others have ended"});
     }
-    return {};
   }
 
  private:
   struct Session {
-    std::shared_ptr<Relay> relay;    // null: it is being opened
+    bool opening = true;
+    std::shared_ptr<Relay> relay;    // null: it is not accepted
     std::atomic<bool> done = false;  // the thread only has to be joined
     std::jthread thread;
   };
   using Place = std::list<Session>::iterator;
+
+  // What is needed until the session is open, and let go then.
+  struct Wanted {
+    Open open;
+    std::unique_ptr<Dialect> dialect;
+    net::ResponseWriter writer;
+    Refuse refuse;
+  };
+
+  void carry(Place place, Wanted wanted) {
+    if (const auto relay = accepted(place, std::move(wanted))) relay->run();
+  }
+
+  // Null: it was refused, or who asked has left.
+  std::shared_ptr<Relay> accepted(Place place, Wanted wanted) {
+    auto relay = open_relay(wanted.open, std::move(wanted.dialect));
+    {
+      const std::lock_guard lock(mutex_);
+      place->opening = false;
+    }
+    if (!relay) {
+      wanted.refuse(relay.error());
+      return nullptr;
+    }
+    if (!(*relay)->accept(wanted.writer)) return nullptr;
+    const std::lock_guard lock(mutex_);
+    place->relay = *relay;
+    if (closing_) (*relay)->stop(kGoingAway, "the server stops");
+    return place->relay;
+  }
 
   static Result<std::shared_ptr<Relay>> open_relay(const Open& open,
                                                    std::unique_ptr<Dialect> dialect) {
@@ -79,13 +113,20 @@ class Streams::Parts {
     return Relay::create(std::move(socket), std::move(dialect));
   }
 
+  // Requires: mutex_ is held.
   Result<Place> take_place() {
-    const std::lock_guard lock(mutex_);
     std::erase_if(sessions_, [](const Session& session) { return session.done.load(); });
     if (sessions_.size() >= kMostSessions) {
       return fail(ErrorCode::kUnavailable,
                   std::to_string(kMostSessions) + " sessions are open, which is the most",
                   "try again when others have ended");
+    }
+    const auto opening = std::count_if(sessions_.begin(), sessions_.end(),
+                                       [](const Session& session) { return session.opening; });
+    if (static_cast<std::size_t>(opening) >= kMostOpening) {
+      return fail(ErrorCode::kUnavailable,
+                  std::to_string(kMostOpening) + " sessions are being opened, which is the most",
+                  "try again in some seconds");
     }
     return sessions_.emplace(sessions_.end());
   }
@@ -93,6 +134,7 @@ class Streams::Parts {
   engine::Engine& engine_;
   LogPump logs_;
   std::mutex mutex_;
+  bool closing_ = false;         // guarded by mutex_
   std::list<Session> sessions_;  // guarded by mutex_
 };
 
@@ -106,16 +148,16 @@ Result<void> Streams::log(LogRequest request, const net::ResponseWriter& writer)
   return {};
 }
 
-Result<void> Streams::session(const engine::AttemptId& attempt,
-                              const engine::SessionRequest& request,
-                              const net::ResponseWriter& writer) {
-  return parts_->begin([&] { return parts_->engine().open_session(attempt, request); },
-                       session_dialect(), writer);
+void Streams::session(const engine::AttemptId& attempt, const engine::SessionRequest& request,
+                      net::ResponseWriter writer, Refuse refuse) {
+  parts_->begin(
+      [this, attempt, request] { return parts_->engine().open_session(attempt, request); },
+      session_dialect(), std::move(writer), std::move(refuse));
 }
 
-Result<void> Streams::forward(std::uint32_t uid, std::uint16_t port,
-                              const net::ResponseWriter& writer) {
-  const auto open = [&]() -> Result<engine::Descriptor> {
+void Streams::forward(std::uint32_t uid, std::uint16_t port, net::ResponseWriter writer,
+                      Refuse refuse) {
+  const auto open = [uid, port]() -> Result<engine::Descriptor> {
     FAIRLEAD_ASSIGN(const LocalListener listener, find_listener(port, uid));
     FAIRLEAD_ASSIGN(net::Descriptor socket, net::connect_tcp(listener.address, port, kConnectTime));
     // Another may have taken the port in between: it must be the same that was let through.
@@ -129,7 +171,7 @@ Result<void> Streams::forward(std::uint32_t uid, std::uint16_t port,
     }
     return engine::Descriptor(socket.release());
   };
-  return parts_->begin(open, plain_dialect(), writer);
+  parts_->begin(open, plain_dialect(), std::move(writer), std::move(refuse));
 }
 
 }  // namespace fairlead::api

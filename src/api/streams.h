@@ -1,7 +1,8 @@
 // Output of tasks and terminals in them, over HTTP.
 //
 // Output is read by one thread of its own for all who ask (log_pump.h). Each session (exec, attach,
-// forward) has a thread (relay.h); there are at most kMostSessions.
+// forward) has a thread (relay.h), also while it is being opened, which may take seconds; there are
+// at most kMostSessions, of which kMostOpening are being opened.
 // Thread-safe.
 #pragma once
 
@@ -34,6 +35,9 @@ struct LogRequest {
 class Streams {
  public:
   static constexpr std::size_t kMostSessions = 256;
+  static constexpr std::size_t kMostOpening = 32;
+  // Called at most once, from any thread, in place of an answer.
+  using Refuse = std::function<void(const Error&)>;
 
   explicit Streams(engine::Engine& engine);
   ~Streams();  // ends them all
@@ -43,13 +47,13 @@ class Streams {
   // Error before the answer begins: kNotFound. Then the answer is a text that goes on.
   Result<void> log(LogRequest request, const net::ResponseWriter& writer);
   // Requires of this and forward(): the request asks for a WebSocket, and its origin may; else
-  // something is begun for nobody.
-  // Errors: the engine's; kUnavailable above kMostSessions. Then the writer has become a WebSocket.
-  Result<void> session(const engine::AttemptId& attempt, const engine::SessionRequest& request,
-                       const net::ResponseWriter& writer);
+  // something is begun for nobody. Returns at once; then the writer becomes a WebSocket, or
+  // `refuse` says why not: the engine's errors; kUnavailable above kMostSessions or kMostOpening.
+  void session(const engine::AttemptId& attempt, const engine::SessionRequest& request,
+               net::ResponseWriter writer, Refuse refuse);
   // To that port of this machine's loopback, if what listens there belongs to `uid`. Errors:
   // kNotFound, kForbidden, kUnavailable, kIo.
-  Result<void> forward(std::uint32_t uid, std::uint16_t port, const net::ResponseWriter& writer);
+  void forward(std::uint32_t uid, std::uint16_t port, net::ResponseWriter writer, Refuse refuse);
 
  private:
   class Parts;

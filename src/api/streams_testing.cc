@@ -79,10 +79,14 @@ StreamsServer::StreamsServer() {
   streams.emplace(engine);
   server.emplace([this](const net::Request& request, const net::ResponseWriter& writer) {
     const auto& path = request.target.path;
-    const auto begun = path == "/log"       ? streams->log(log_request(), writer)
-                       : path == "/forward" ? streams->forward(uid, port, writer)
-                                            : streams->session("a-1", {}, writer);
-    if (!begun) writer.respond(problem(begun.error(), "r"));
+    const auto refuse = [writer](const Error& error) { writer.respond(problem(error, "r")); };
+    if (path == "/log") {
+      if (const auto begun = streams->log(log_request(), writer); !begun) refuse(begun.error());
+    } else if (path == "/forward") {
+      streams->forward(uid, port, writer, refuse);
+    } else {
+      streams->session("a-1", {}, writer, refuse);
+    }
   });
 }
 

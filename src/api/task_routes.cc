@@ -159,9 +159,8 @@ void Api::exec_in_task(Call call) {
   }
   if (!may_upgrade(call)) return;
   const std::string attempt = record->id + "-" + std::to_string(number_in(record->body, "attempt"));
-  if (const auto begun = parts_.streams->session(attempt, request, call.writer); !begun) {
-    call.refuse(begun.error());
-  }
+  parts_.streams->session(attempt, request, call.writer,
+                          [call](const Error& error) { call.refuse(error); });
 }
 
 void Api::attach_to_task(Call call) {
@@ -173,9 +172,8 @@ void Api::attach_to_task(Call call) {
   request.kind = engine::SessionKind::kAttach;
   if (!may_upgrade(call)) return;
   const std::string attempt = record->id + "-" + std::to_string(number_in(record->body, "attempt"));
-  if (const auto begun = parts_.streams->session(attempt, request, call.writer); !begun) {
-    call.refuse(begun.error());
-  }
+  parts_.streams->session(attempt, request, call.writer,
+                          [call](const Error& error) { call.refuse(error); });
 }
 
 void Api::forward_to_task(Call call) {
@@ -194,8 +192,8 @@ void Api::forward_to_task(Call call) {
     return call.refuse({ErrorCode::kNotFound, "it is not known whose the task is", {}, {}, {}});
   }
   if (!may_upgrade(call)) return;
-  const auto begun = parts_.streams->forward(*uid, static_cast<std::uint16_t>(port), call.writer);
-  if (!begun) call.refuse(begun.error());
+  parts_.streams->forward(*uid, static_cast<std::uint16_t>(port), call.writer,
+                          [call](const Error& error) { call.refuse(error); });
 }
 
 }  // namespace fairlead::api

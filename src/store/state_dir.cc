@@ -1,6 +1,7 @@
 #include "store/state_dir.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -24,6 +25,49 @@ std::string read_all(int fd) {
   return out;
 }
 
+// Whoever may write to a directory above can put another in its place; in a sticky one (/tmp) that
+// is for the owner of each entry alone. A link leads wherever its owner wants.
+Result<void> check_way(const std::filesystem::path& path) {
+  std::filesystem::path so_far;
+  for (const std::filesystem::path& part : path) {
+    so_far /= part;
+    struct stat info{};
+    if (lstat(so_far.c_str(), &info) != 0) continue;
+    const std::string here = so_far.string();
+    if (S_ISLNK(info.st_mode)) {
+      if (info.st_uid == 0 || info.st_uid == geteuid()) continue;
+      return fail(ErrorCode::kForbidden,
+                  "the state directory " + path.string() + " lies behind the link " + here +
+                      ", which belongs to user " + std::to_string(info.st_uid),
+                  "name the directory itself with --state DIR");
+    }
+    if (so_far != path && (info.st_mode & S_IWOTH) != 0 && (info.st_mode & S_ISVTX) == 0) {
+      return fail(ErrorCode::kForbidden,
+                  "anyone may put another in the place of the state directory " + path.string() +
+                      ": " + here + " can be written to by all",
+                  "chmod o-w " + here + ", or name another with --state DIR");
+    }
+  }
+  return {};
+}
+
+// Of the directory and what lies in it and in its folders: earlier servers left wider modes.
+std::size_t close_to_others(const std::filesystem::path& folder, int depth) {
+  std::size_t closed = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    struct stat info{};
+    const std::string path = it->path().string();
+    if (lstat(path.c_str(), &info) != 0 || info.st_uid != geteuid()) continue;
+    // Sockets have the mode they were made with.
+    if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) continue;
+    if ((info.st_mode & 0066) != 0 && chmod(path.c_str(), info.st_mode & 0700) == 0) ++closed;
+    if (S_ISDIR(info.st_mode) && depth > 0) closed += close_to_others(path, depth - 1);
+  }
+  return closed;
+}
+
 }  // namespace
 
 Result<StateDir> StateDir::open(const std::string& path) {
@@ -39,6 +83,9 @@ Result<StateDir> StateDir::open(const std::string& path) {
     return fail(ErrorCode::kIo, "the state directory " + absolute + " cannot be made: " + why(),
                 "name another with --state DIR");
   }
+  FAIRLEAD_TRY(check_way(absolute));
+  const std::string real = std::filesystem::canonical(absolute, error).string();
+  if (!error && real != absolute) FAIRLEAD_TRY(check_way(real));
   struct stat info{};
   if (stat(absolute.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
     return fail(ErrorCode::kIo, absolute + " is not a directory", "name another with --state DIR");
@@ -68,13 +115,26 @@ Result<StateDir> StateDir::open(const std::string& path) {
                     (holder.empty() ? "" : " (process " + holder + ")"),
                 "use it, stop it, or name another directory with --state DIR");
   }
+  std::vector<std::string> notes;
+  if ((info.st_mode & 0077) != 0 && chmod(absolute.c_str(), 0700) == 0) {
+    char mode[8];
+    std::snprintf(&mode[0], sizeof mode, "%04o", static_cast<unsigned>(info.st_mode & 07777));
+    notes.push_back("the state directory " + absolute + " had mode " + &mode[0] +
+                    ", so that others could look into it; it has 0700 now");
+  }
+  if (const std::size_t closed = close_to_others(absolute, 1); closed > 0) {
+    notes.push_back(std::to_string(closed) + " files in " + absolute +
+                    " could be read by others, and no more can");
+  }
   const std::string me = std::to_string(getpid()) + "\n";
   // Only for the message above: a full disk is no reason not to start.
   if (ftruncate(lock, 0) == 0) static_cast<void>(!pwrite(lock, me.data(), me.size(), 0));
-  return StateDir(absolute, lock);
+  StateDir made(absolute, lock);
+  made.notes_ = std::move(notes);
+  return made;
 }
 
-StateDir::StateDir(StateDir&& other) noexcept : path_(std::move(other.path_)), lock_(other.lock_) {
+StateDir::StateDir(StateDir&& other) noexcept : path_(std::move(other.path_)), lock_(other.lock_), notes_(std::move(other.notes_)) {
   other.lock_ = -1;
 }
 

@@ -12,6 +12,7 @@
 
 #include "api/api.h"
 #include "cli/app.h"
+#include "cli/server/unknown_tasks.h"
 #include "control/control.h"
 #include "engine/local/local_engine.h"
 #include "net/server.h"
@@ -115,6 +116,9 @@ Result<void> run_server(const ServerSettings& settings,
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
 
+  // What is made from here on is for this account alone; tasks get a umask of their own.
+  umask(077);
+
   FAIRLEAD_ASSIGN(const store::StateDir dir, store::StateDir::open(settings.state));
   const std::string socket = dir.file("fairlead.sock");
   FAIRLEAD_ASSIGN(auto listening, listeners(settings, socket));
@@ -123,7 +127,17 @@ Result<void> run_server(const ServerSettings& settings,
   asked.simulated_gpus = settings.simulate;
   FAIRLEAD_ASSIGN(node::Inventory inventory, node::take_inventory(asked));
 
-  FAIRLEAD_ASSIGN(const auto store, store::open_sqlite_store(dir.file("store.db")));
+  UnknownTasksCheck unknown;
+  unknown.store_path = dir.file("store.db");
+  unknown.engine_state = dir.file("engine");
+  unknown.end_them = settings.end_unknown_tasks;
+  unknown.warn = warn;
+  std::error_code missing;
+  const auto size = std::filesystem::file_size(unknown.store_path, missing);
+  // Before it is made anew: a refusal leaves the directory as it was.
+  if (missing || size == 0) FAIRLEAD_TRY(check_unknown_tasks(unknown, nullptr));
+  FAIRLEAD_ASSIGN(const auto store, store::open_sqlite_store(unknown.store_path));
+  FAIRLEAD_TRY(check_unknown_tasks(unknown, store.get()));
   FAIRLEAD_ASSIGN(const std::int64_t revision, store->revision());
   const control::SystemClock clock;
   control::IdSource ids(control::system_random);
@@ -138,7 +152,7 @@ Result<void> run_server(const ServerSettings& settings,
   control::Control control(options, *store, clock, ids, log);
 
   engine::LocalEngineOptions engine_options;
-  engine_options.state = dir.file("engine");
+  engine_options.state = unknown.engine_state;
   FAIRLEAD_ASSIGN(const auto engine, engine::LocalEngine::open(engine_options, control.sink()));
   FAIRLEAD_TRY(control.start(*engine));
 
@@ -160,9 +174,9 @@ Result<void> run_server(const ServerSettings& settings,
   FAIRLEAD_ASSIGN(const auto api, api::Api::create(std::move(parts)));
 
   if (!settings.socket.empty()) {
-    std::error_code ignored;
-    std::filesystem::create_directories(std::filesystem::path(settings.socket).parent_path(),
-                                        ignored);
+    // Its folder is the one thing that is made for everyone.
+    const std::string folder = std::filesystem::path(settings.socket).parent_path();
+    if (mkdir(folder.c_str(), 0755) == 0) chmod(folder.c_str(), 0755);
   }
   net::ServerOptions server_options;
   server_options.listeners = std::move(listening);
@@ -180,6 +194,7 @@ Result<void> run_server(const ServerSettings& settings,
   said.node = inventory.node.name;
   said.gpus = gpus_text(inventory);
   said.notes = inventory.notes;
+  said.notes.insert(said.notes.end(), dir.notes().begin(), dir.notes().end());
   if (const std::uint16_t port = server->port("tcp"); port != 0) {
     const Address address = *parse_address(settings.listen);
     const std::string host =

@@ -20,6 +20,7 @@ struct ServerSettings {
   std::string simulate;  // "8xH100-80GB"; empty: the GPUs of this machine
   std::string socket;    // a second unix socket, for everyone; empty: none
   bool allow_root_tasks = false;
+  bool end_unknown_tasks = false;  // see unknown_tasks.h
 };
 
 // What a person should know once it runs.

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "engine/local/supervisor.h"
@@ -55,6 +56,7 @@ class Forker {
   explicit Forker(SupervisorPlace place) : place_(std::move(place)) {
     (void)::prctl(PR_SET_NAME, "fairlead-launch");
     (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    ::umask(077);  // tasks get their own (task_process.cc)
     for (const int ignored : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGQUIT}) {
       (void)::signal(ignored, SIG_IGN);
     }

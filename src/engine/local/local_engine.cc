@@ -16,7 +16,7 @@
 namespace fairlead::engine {
 namespace {
 
-constexpr auto kReplyTime = std::chrono::seconds(90);  // above what a folder may take to be entered
+constexpr auto kReplyTime = std::chrono::seconds(10);  // above kMostOpeningMs of the supervisor
 
 std::unexpected<Error> unknown(const AttemptId& attempt) {
   return fail(ErrorCode::kNotFound, "no attempt \"" + attempt + "\" is known to the engine");
@@ -212,7 +212,11 @@ Result<void> LocalEngine::Worker::ask(const AttemptId& attempt, std::string kind
     send_question(attempt, kind, more, passed->get(), answer);
   });
   if (future.wait_for(kReplyTime) == std::future_status::ready) return future.get();
-  return fail(ErrorCode::kFailed, "the supervisor of \"" + attempt + "\" does not answer");
+  post([this, attempt, answer] { drop_question(attempt, answer); });
+  return fail(ErrorCode::kUnavailable,
+              "the supervisor of \"" + attempt + "\" has not answered for 10 s",
+              "the machine may be overloaded, or the supervisor stopped (ps -C fairlead-task -o "
+              "pid,stat); try again");
 }
 
 }  // namespace fairlead::engine

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 
 #include "engine/local/attempt_folder.h"
+#include "engine/local/opening.h"
 #include "engine/local/session.h"
 #include "engine/local/task_tree.h"
 #include "engine/local/wire.h"
@@ -63,9 +64,11 @@ class Supervisor {
 
   void accept_engine();
   void hear_engine(Descriptor& connection);
-  void answer(int connection, const Fields& order, const Result<void>& result) const;
-  Result<void> obey(const Fields& order, Descriptor& beside);
-  Result<void> open_session(const Fields& order, Descriptor client);
+  // nullopt: the answer comes later.
+  std::optional<Result<void>> obey(const Fields& order, Descriptor& beside, int asker);
+  std::optional<Result<void>> open_session(const Fields& order, Descriptor client, int asker);
+  Result<void> begin_exec(const Fields& order, Session session, int asker);
+  void settle_openings();
 
   void apply_stop(const StopOrder& order);
   void write_notice(const StopOrder& order) const;
@@ -86,6 +89,7 @@ class Supervisor {
   Descriptor listener_;
   std::list<Descriptor> connections_;
   std::list<Session> sessions_;
+  std::list<Opening> openings_;
 
   StartedRecord began_;
   std::optional<int> main_status_;
@@ -189,6 +193,13 @@ void Supervisor::watch(std::vector<Watch>& watches) {
   if (streams_.wants_room() >= 0) {
     watches.push_back({streams_.wants_room(), POLLOUT, [this](short) { streams_.push(); }});
   }
+  for (Opening& opening : openings_) {
+    watches.push_back({opening.voice(), POLLIN, [&opening](short) { opening.hear(); }});
+    // Of its client only the end is of interest: what it says waits for the program.
+    watches.push_back({opening.client(), 0, [&opening](short) {
+                         opening.refuse({ErrorCode::kConflict, "who asked has left", {}, {}, {}});
+                       }});
+  }
   for (Session& session : sessions_) {
     const bool own = session.kind() == SessionKind::kExec;
     Streams& to = own ? session.streams() : streams_;
@@ -221,10 +232,17 @@ void Supervisor::poll_once(int most_ms) {
   std::vector<pollfd> polled;
   polled.reserve(watches.size());
   for (const Watch& one : watches) polled.push_back({one.descriptor, one.events, 0});
-  if (::poll(polled.data(), polled.size(), most_ms) <= 0) return;
-  for (std::size_t i = 0; i < polled.size(); ++i) {
+  for (const Opening& opening : openings_) {
+    const std::int64_t rest =
+        std::max<std::int64_t>(opening.deadline_ms() - node::monotonic_ms(), 0);
+    if (most_ms < 0 || rest < most_ms) most_ms = static_cast<int>(rest);
+  }
+  const int ready = ::poll(polled.data(), polled.size(), most_ms);
+  for (std::size_t i = 0; ready > 0 && i < polled.size(); ++i) {
     if (polled[i].revents != 0) watches[i].act(polled[i].revents);
   }
+  settle_openings();
+  if (ready <= 0) return;
   connections_.remove_if([](const Descriptor& one) { return !one; });
   sessions_.remove_if([](Session& session) {
     if (!session.gone() && !session.finished()) return false;
@@ -250,6 +268,9 @@ void Supervisor::reap() {
     }
     if (pid == 0) return;
     if (pid == began_.process.pid && !main_status_) main_status_ = status;
+    for (Opening& opening : openings_) {
+      if (opening.ended(pid, status)) break;
+    }
     for (Session& session : sessions_) {
       if (session.pid() != pid) continue;
       session.ended(status);
@@ -270,7 +291,7 @@ void Supervisor::relay_output(bool error) {
 }
 
 void Supervisor::accept_engine() {
-  Descriptor connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  Descriptor connection = accept_trusted(listener_.get());
   if (!connection) return;
   // Who comes later learns what those before were told.
   (void)send_message(connection.get(), began_message());
@@ -286,50 +307,47 @@ void Supervisor::hear_engine(Descriptor& connection) {
     return;
   }
   const auto order = Fields::parse(message.text);
-  if (order) answer(connection.get(), *order, obey(*order, message.descriptor));
+  if (!order) return;
+  const auto result = obey(*order, message.descriptor, connection.get());
+  if (!result) return;
+  (void)send_message(connection.get(), reply_message(order->number("id").value_or(0), *result));
 }
 
-void Supervisor::answer(int connection, const Fields& order, const Result<void>& result) const {
-  FieldWriter reply;
-  reply.add("kind", "reply")
-      .add("id", order.number("id").value_or(0))
-      .add("ok", result.has_value());
-  if (!result) {
-    reply.add("code", static_cast<std::int64_t>(result.error().code))
-        .add("message", result.error().message)
-        .add("field", result.error().field)
-        .add("cure", result.error().cure);
-  }
-  (void)send_message(connection, reply.take());
-}
-
-Result<void> Supervisor::obey(const Fields& order, Descriptor& beside) {
+std::optional<Result<void>> Supervisor::obey(const Fields& order, Descriptor& beside, int asker) {
   const std::string_view kind = order.find("kind").value_or("");
   if (kind == "stop") {
-    FAIRLEAD_ASSIGN(const StopOrder stop, parse_stop(order.find("record").value_or("")));
-    apply_stop(stop);
+    const auto stop = parse_stop(order.find("record").value_or(""));
+    if (!stop) return fail(stop.error());
+    apply_stop(*stop);
   } else if (kind == "suspend") {
     suspend();
   } else if (kind == "resume") {
     resume();
   } else if (kind == "session") {
-    return open_session(order, std::move(beside));
+    return open_session(order, std::move(beside), asker);
   } else {
     return fail(ErrorCode::kInvalidArgument, "the supervisor does not know that order");
   }
-  return {};
+  return Result<void>();
 }
 
-Result<void> Supervisor::open_session(const Fields& order, Descriptor client) {
+std::optional<Result<void>> Supervisor::open_session(const Fields& order, Descriptor client,
+                                                     int asker) {
   if (!client || main_status_) return fail(ErrorCode::kConflict, "the task has ended");
   if (order.find("attach")) {
     sessions_.emplace_back(std::move(client), SessionKind::kAttach);
-    return {};
+    return Result<void>();
   }
   if (suspended_) {
     return fail(ErrorCode::kConflict, "the task is suspended", "resume it first");
   }
-  Session& session = sessions_.emplace_back(std::move(client), SessionKind::kExec);
+  const Result<void> begun =
+      begin_exec(order, Session(std::move(client), SessionKind::kExec), asker);
+  if (!begun) return begun;
+  return std::nullopt;
+}
+
+Result<void> Supervisor::begin_exec(const Fields& order, Session session, int asker) {
   const std::vector<std::string> command = order.all("command");
   const WindowSize window{static_cast<std::uint16_t>(order.number("rows").value_or(24)),
                           static_cast<std::uint16_t>(order.number("columns").value_or(80))};
@@ -338,21 +356,27 @@ Result<void> Supervisor::open_session(const Fields& order, Descriptor client) {
   plan.launch = &launch_;
   plan.notice_file = notice_path();
   plan.group = tree_.group();
-  const auto begin = [&]() -> Result<pid_t> {
-    FAIRLEAD_TRY(session.streams().open(order.number("terminal") == 1, true, window, plan));
-    FAIRLEAD_ASSIGN(TaskProcess process, TaskProcess::fork(plan));
-    session.streams().close_far_side();
-    FAIRLEAD_TRY(process.prepared());
-    FAIRLEAD_TRY(process.begin());
-    return process.pid();
-  };
-  const Result<pid_t> pid = begin();
-  if (!pid) {
-    sessions_.pop_back();
-    return fail(pid.error());
-  }
-  session.began(*pid);
+  // The connection may be closed before the answer is there, and its number be another's then.
+  Descriptor kept(::fcntl(asker, F_DUPFD_CLOEXEC, 3));
+  if (!kept) return fail(ErrorCode::kUnavailable, "no descriptor is left", "try again");
+  FAIRLEAD_TRY(session.streams().open(order.number("terminal") == 1, true, window, plan));
+  FAIRLEAD_ASSIGN(TaskProcess process, TaskProcess::fork(plan));
+  session.streams().close_far_side();
+  openings_.emplace_back(std::move(session), std::move(process), std::move(kept),
+                         order.number("id").value_or(0));
   return {};
+}
+
+void Supervisor::settle_openings() {
+  for (auto it = openings_.begin(); it != openings_.end();) {
+    it->refuse_if_late();
+    if (!it->over()) {
+      ++it;
+      continue;
+    }
+    if (auto session = it->take()) sessions_.push_back(std::move(*session));
+    it = openings_.erase(it);
+  }
 }
 
 void Supervisor::apply_stop(const StopOrder& order) {
@@ -390,6 +414,10 @@ void Supervisor::resume() {
 }
 
 void Supervisor::finish() {
+  for (Opening& opening : openings_) {
+    opening.refuse({ErrorCode::kConflict, "the task has ended", {}, {}, {}});
+  }
+  settle_openings();
   reap();
   const std::int64_t begin = node::monotonic_ms();
   for (bool said = false; !nothing_left_;) {

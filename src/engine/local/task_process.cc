@@ -203,17 +203,32 @@ Result<TaskProcess> TaskProcess::fork(const ProcessPlan& plan) {
 }
 
 Result<void> TaskProcess::prepared() {
-  return hear(true);
+  return hear(true, true);
 }
 
 Result<void> TaskProcess::begin() {
+  open_gate();
+  return hear(false, true);
+}
+
+void TaskProcess::open_gate() {
   (void)!::write(gate_.get(), "x", 1);
   gate_.reset();
-  return hear(false);
+}
+
+Result<bool> TaskProcess::proceed() {
+  const bool at_gate = static_cast<bool>(gate_);
+  FAIRLEAD_TRY(hear(at_gate, false));
+  if (at_gate) open_gate();
+  return !at_gate;
+}
+
+void TaskProcess::kill() const {
+  if (pid_ > 0) ::kill(pid_, SIGKILL);
 }
 
 // Until the child stands at the gate, or has closed its voice by exec.
-Result<void> TaskProcess::hear(bool at_gate) {
+Result<void> TaskProcess::hear(bool at_gate, bool reaps) {
   Word word;
   pollfd wanted{voice_.get(), POLLIN, 0};
   int ready = 0;
@@ -225,8 +240,9 @@ Result<void> TaskProcess::hear(bool at_gate) {
   const ssize_t got = ready > 0 ? ::read(voice_.get(), &word, sizeof word) : -1;
   if (got == 0 && !at_gate) return {};
   if (got == sizeof word && word.step == Step::kAtGate && at_gate) return {};
-  ::kill(pid_, SIGKILL);
-  (void)::waitpid(pid_, nullptr, 0);
+  kill();
+  // One without CPU time takes its time to die: only who has nothing else to do waits for it.
+  if (reaps) (void)::waitpid(pid_, nullptr, 0);
   const char* why = std::strerror(word.error);
   const auto wrong = [&](ErrorCode code, const char* field, const std::string& message,
                          const std::string& cure) -> Result<void> {

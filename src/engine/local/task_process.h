@@ -38,8 +38,19 @@ class TaskProcess {
   // Opens the gate. Error: why the kernel did not take the program; the child is gone then.
   Result<void> begin();
 
+  // The same without waiting, for a loop that has others to serve: to be called when voice() can be
+  // read. True: the program runs; false: there is more to come. Error: as of both above; the child
+  // dies then, and whoever reaps children reaps it.
+  Result<bool> proceed();
+  int voice() const { return voice_.get(); }
+  // It was reaped: its number may be another's.
+  void reaped() { pid_ = 0; }
+  // It has no more time.
+  void kill() const;
+
  private:
-  Result<void> hear(bool at_gate);
+  Result<void> hear(bool at_gate, bool reaps);
+  void open_gate();
 
   pid_t pid_ = 0;
   Descriptor voice_;  // what the child says; closed by a successful exec

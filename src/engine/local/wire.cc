@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -30,6 +31,8 @@ Result<Descriptor> at_address(const std::string& folder, const std::string& atte
   Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
   const std::string path =
       "/proc/self/fd/" + std::to_string(directory.get()) + "/" + socket_name(attempt);
+  // On the socket before its name is there: what it is bound to takes its mode, whatever the umask.
+  if (socket) (void)::fchmod(socket.get(), 0600);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (directory && socket && path.size() < sizeof address.sun_path) {
@@ -55,15 +58,28 @@ Result<Descriptor> listen_for(const std::string& folder, const std::string& atte
   return fail(ErrorCode::kIo, std::string("a socket cannot listen: ") + std::strerror(errno));
 }
 
+Descriptor accept_trusted(int listener) {
+  Descriptor connection(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (!connection ||
+      ::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+    return {};
+  }
+  return peer.uid == 0 || peer.uid == ::geteuid() ? std::move(connection) : Descriptor();
+}
+
 Result<Descriptor> connect_to(const std::string& folder, const std::string& attempt) {
-  return at_address(folder, attempt, 0, &::connect);
+  return at_address(folder, attempt, SOCK_NONBLOCK, &::connect);
 }
 
 void forget(const std::string& folder, const std::string& attempt) {
   ::unlink((folder + "/" + socket_name(attempt)).c_str());
 }
 
-bool send_message(int socket, std::string_view text, int descriptor) {
+namespace {
+
+Sent send_with(int flags, int socket, std::string_view text, int descriptor) {
   iovec part{const_cast<char*>(text.data()), text.size()};
   msghdr header{};
   header.msg_iov = &part;
@@ -80,9 +96,20 @@ bool send_message(int socket, std::string_view text, int descriptor) {
   }
   ssize_t sent = -1;
   do {
-    sent = ::sendmsg(socket, &header, MSG_NOSIGNAL);
+    sent = ::sendmsg(socket, &header, MSG_NOSIGNAL | flags);
   } while (sent < 0 && errno == EINTR);
-  return sent == static_cast<ssize_t>(text.size());
+  if (sent == static_cast<ssize_t>(text.size())) return Sent::kSent;
+  return sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? Sent::kFull : Sent::kGone;
+}
+
+}  // namespace
+
+bool send_message(int socket, std::string_view text, int descriptor) {
+  return send_with(0, socket, text, descriptor) == Sent::kSent;
+}
+
+Sent try_send_message(int socket, std::string_view text, int descriptor) {
+  return send_with(MSG_DONTWAIT, socket, text, descriptor);
 }
 
 Received receive_message(int socket, Message& message, bool wait) {

@@ -20,8 +20,12 @@ struct Message {
 
 enum class Received : std::uint8_t { kMessage, kNothingYet, kClosed };
 
-// False if the other side is gone or does not take it.
+enum class Sent : std::uint8_t { kSent, kFull, kGone };
+
+// Waits for room. False if the other side is gone or does not take it.
 bool send_message(int socket, std::string_view text, int descriptor = -1);
+// Never waits. kFull: the other side does not read.
+Sent try_send_message(int socket, std::string_view text, int descriptor = -1);
 
 Received receive_message(int socket, Message& message, bool wait = false);
 
@@ -30,9 +34,13 @@ Result<std::pair<Descriptor, Descriptor>> packet_pair();
 Result<std::pair<Descriptor, Descriptor>> stream_pair();
 
 // The socket on which the supervisor of an attempt answers, in a folder for what does not outlive
-// the machine's run. Its path may be longer than an address holds. Error: kNotFound if nobody
+// the machine's run; mode 0600. Its path may be longer than an address holds. Error: kNotFound if nobody
 // listens, kIo.
 Result<Descriptor> listen_for(const std::string& folder, const std::string& attempt);
+// Who connects to it and is neither root nor the account of this process is turned away: an order
+// that comes this way is carried out as the task's user. Empty if there is nobody to hear.
+Descriptor accept_trusted(int listener);
+// Never waits: kIo where too many wait there already.
 Result<Descriptor> connect_to(const std::string& folder, const std::string& attempt);
 void forget(const std::string& folder, const std::string& attempt);
 

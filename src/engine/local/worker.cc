@@ -14,6 +14,8 @@ namespace {
 
 constexpr int kLookAgainMs = 10;
 constexpr int kMostLookMs = 30'000;
+constexpr int kStopAgainMs = 100;
+constexpr std::size_t kMostQuestions = 8;  // of one attempt at once: what more would only wait
 constexpr int kShortestLifeMs = 1000;  // a launcher that dies sooner is made again only when needed
 
 Error never_began(const AttemptId& attempt) {
@@ -216,6 +218,7 @@ void LocalEngine::Worker::listen_to(Item& item, Descriptor connection) {
   event.data.ptr = &item;
   (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, connection.get(), &event);
   item.second.connection = std::move(connection);
+  send_stop(item);
 }
 
 void LocalEngine::Worker::hang_up(Item& item) {
@@ -283,7 +286,8 @@ void LocalEngine::Worker::conclude(Item& item, const Outcome& outcome) {
 // Without a connection: it has ended, its supervisor is gone, or can be reached anew.
 void LocalEngine::Worker::look_again(const AttemptId& attempt) {
   Item* item = find(attempt);
-  if (item == nullptr || item->second.state == State::kOver || item->second.connection) return;
+  if (item == nullptr || item->second.state == State::kOver) return;
+  if (item->second.connection) return send_stop(*item);
   const auto settled = settle(place(), attempt);
   if (settled && *settled) {
     conclude(*item, **settled);
@@ -307,23 +311,58 @@ void LocalEngine::Worker::stop(const AttemptId& attempt, const StopOrder& order)
       sink_(EngineWarning{"a stop order is not durable: " + written.error().text()});
     }
   }
-  if (!item->second.connection) return;
-  (void)send_message(item->second.connection.get(),
-                     FieldWriter().add("kind", "stop").add("record", record).take());
+  item->second.unsent_stop = FieldWriter().add("kind", "stop").add("record", record).take();
+  send_stop(*item);
+}
+
+// A supervisor that does not read (the machine is overloaded, somebody stopped it) is told later:
+// the worker's thread serves all the others too, and must not wait for one.
+void LocalEngine::Worker::send_stop(Item& item) {
+  Entry& entry = item.second;
+  if (!entry.connection || entry.unsent_stop.empty()) return;
+  if (try_send_message(entry.connection.get(), entry.unsent_stop) == Sent::kFull) {
+    later_.emplace(node::monotonic_ms() + kStopAgainMs, item.first);
+  } else {
+    entry.unsent_stop.clear();
+  }
 }
 
 void LocalEngine::Worker::send_question(const AttemptId& attempt, const std::string& kind,
                                         const std::string& more, int beside, const Answer& answer) {
   Item* item = find(attempt);
   const bool there = item != nullptr && item->second.connection;
-  const std::int64_t id = next_question_++;
-  if (!there ||
-      !send_message(item->second.connection.get(),
-                    FieldWriter().add("kind", kind).add("id", id).take() + more, beside)) {
+  if (!there) {
     answer->set_value(fail(ErrorCode::kConflict, "the task does not run", "try again"));
     return;
   }
-  item->second.questions.emplace(id, answer);
+  if (item->second.questions.size() >= kMostQuestions) {
+    answer->set_value(fail(ErrorCode::kUnavailable,
+                           std::to_string(kMostQuestions) + " sessions of attempt \"" + attempt +
+                               "\" are being opened already",
+                           "try again when they are open or refused"));
+    return;
+  }
+  const std::int64_t id = next_question_++;
+  switch (try_send_message(item->second.connection.get(),
+                           FieldWriter().add("kind", kind).add("id", id).take() + more, beside)) {
+    case Sent::kSent:
+      item->second.questions.emplace(id, answer);
+      return;
+    case Sent::kFull:
+      answer->set_value(fail(ErrorCode::kUnavailable,
+                             "the supervisor of \"" + attempt + "\" does not take orders",
+                             "look whether it is stopped: ps -C fairlead-task -o pid,stat"));
+      return;
+    case Sent::kGone:
+      answer->set_value(fail(ErrorCode::kConflict, "the task does not run", "try again"));
+      return;
+  }
+}
+
+void LocalEngine::Worker::drop_question(const AttemptId& attempt, const Answer& answer) {
+  Item* item = find(attempt);
+  if (item == nullptr) return;
+  std::erase_if(item->second.questions, [&](const auto& one) { return one.second == answer; });
 }
 
 Result<Adopted> LocalEngine::Worker::look(Item& item) {

@@ -47,12 +47,15 @@ class LocalEngine::Worker {
   void remove(const AttemptId& attempt);
   void send_question(const AttemptId& attempt, const std::string& kind, const std::string& more,
                      int beside, const Answer& answer);
+  // Nobody waits for the answer any more.
+  void drop_question(const AttemptId& attempt, const Answer& answer);
 
  private:
   struct Entry {
     State state = State::kKnown;
     Descriptor connection;
     bool said_started = false;
+    std::string unsent_stop;  // a stop order that its supervisor has not read yet
     std::map<std::int64_t, Answer> questions;
   };
   using Item = std::pair<const AttemptId, Entry>;
@@ -63,6 +66,7 @@ class LocalEngine::Worker {
   void handle(Item& item, const Fields& message);
   void listen_to(Item& item, Descriptor connection);
   void hang_up(Item& item);
+  void send_stop(Item& item);
   void look_again(const AttemptId& attempt);
   void launcher_died();
   Result<void> need_launcher();
