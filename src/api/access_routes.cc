@@ -48,8 +48,11 @@ void Api::whoami(Call call) {
   });
 }
 
-void Api::open_session(Call call, const std::string& user, const std::string& token) {
-  auto caller = parts_.identity->caller_named(user, "session");
+// `of_token`: who signs in with a token, which bounds the session; else it is the server's user, by
+// the link.
+void Api::open_session(Call call, const std::optional<control::Caller>& of_token) {
+  auto caller = of_token ? Result<control::Caller>(*of_token)
+                         : parts_.identity->caller_named(parts_.server_user, "session");
   if (!caller) return call.refuse(caller.error());
   const std::string id = control::random_hex(12);
   const std::string secret = control::random_hex(24);
@@ -58,15 +61,16 @@ void Api::open_session(Call call, const std::string& user, const std::string& to
   write.intent.caller.request = call.id;
   write.method = "POST";
   write.path = "/api/v1/session";
+  const Duration lasts = std::min(kSession, caller->until - parts_.clock->now());
   std::string cookie =
-      "fairlead_session=" + id + "_" + secret +
-      "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" + std::to_string(kSession.ms / 1000);
+      std::string(session_cookie_name(call.request.tls)) + "=" + id + "_" + secret +
+      "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" + std::to_string(lasts.ms / 1000);
   if (call.request.tls) cookie += "; Secure";
   const bool to_page = call.request.method == "GET";
   parts_.control->write(
       std::move(write),
-      [caller = *caller, id, digest = control::secret_digest(secret), token](Desk& desk) {
-        return desk.create_session(caller, id, digest, kSession, token);
+      [caller = *caller, id, digest = control::secret_digest(secret), lasts](Desk& desk) {
+        return desk.create_session(caller, id, digest, lasts);
       },
       [call = std::move(call), cookie, to_page](Result<control::Answer> answer) {
         if (!answer) return call.refuse(answer.error());
@@ -87,7 +91,15 @@ void Api::create_session(Call call) {
   if (!net::same_origin(call.request)) {
     return call.refuse({ErrorCode::kForbidden, "a page of another site asks", {}, {}, {}});
   }
-  // Anyone may send this.
+  // Anyone may send this: nothing that grows when it is read.
+  if (const auto type = call.request.headers.find("Content-Type");
+      type && !type->starts_with("application/json")) {
+    return call.refuse({ErrorCode::kInvalidArgument,
+                        "the body is of another type than JSON",
+                        {},
+                        "Content-Type",
+                        "send application/json"});
+  }
   const auto document = body_of(call, {1000, 10, 4});
   if (!document) return;
   Findings findings("request");
@@ -112,11 +124,11 @@ void Api::create_session(Call call) {
                           "the server prints a new one when it starts; or sign in with a token: "
                           "fairlead token create"});
     }
-    return open_session(std::move(call), parts_.server_user, {});
+    return open_session(std::move(call), std::nullopt);
   }
-  const auto user = parts_.identity->user_of_token(*token);
-  if (!user) return call.refuse(user.error());
-  open_session(std::move(call), *user, token->substr(3, token->find('_', 3) - 3));
+  const auto caller = parts_.identity->caller_of_token(*token);
+  if (!caller) return call.refuse(caller.error());
+  open_session(std::move(call), *caller);
 }
 
 // The link that the server prints at its first start.
@@ -132,7 +144,7 @@ void Api::sign_in_page(Call call) {
                         "the server prints a new one when it starts; or sign in with a token: "
                         "fairlead token create"});
   }
-  open_session(std::move(call), parts_.server_user, {});
+  open_session(std::move(call), std::nullopt);
 }
 
 void Api::delete_session(Call call) {
@@ -244,12 +256,12 @@ void Api::create_token(Call call) {
   Findings findings("request");
   std::string name;
   std::string user;
-  Duration expires = hours(24 * 90);
+  std::optional<Duration> expires;
   {
     ObjectReader in(document->roots()[0], findings);
     name = in.name("name", kRequired).value_or("");
     user = in.name("user").value_or("");
-    expires = in.duration("expiresIn").value_or(expires);
+    expires = in.duration("expiresIn");
   }
   if (!findings.ok()) return call.refuse(findings.take_errors());
   // The secret is told once: an answer is not kept for a second asking.

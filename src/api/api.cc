@@ -8,6 +8,9 @@
 namespace fairlead::api {
 namespace {
 
+// Bytes of a list: so much is read and sent at a time, however long its records are.
+constexpr std::int64_t kMostOfAPage = std::int64_t{4} << 20;
+
 std::string media_type(const net::Request& request) {
   const auto header = request.headers.find("Content-Type");
   if (!header) return "application/json";
@@ -74,6 +77,14 @@ void Call::json(int status, std::string body, std::int64_t revision,
   writer.respond(status, std::move(headers), std::move(body));
 }
 
+Api::Api(ApiParts parts, net::Router router)
+    : parts_(std::move(parts)),
+      router_(std::move(router)),
+      guests_([identity = parts_.identity](
+                  const control::Caller& caller) { return identity->still(caller).has_value(); },
+              [control = parts_.control] { return control->rights(); },
+              [clock = parts_.clock] { return clock->now(); }) {}
+
 Result<std::unique_ptr<Api>> Api::create(ApiParts parts) {
   FAIRLEAD_ASSIGN(net::Router router, net::Router::build(routes()));
   return std::unique_ptr<Api>(new Api(std::move(parts), std::move(router)));
@@ -83,6 +94,27 @@ std::vector<net::Route> Api::routes() {
   std::vector<net::Route> routes;
   for (const Row& row : table()) routes.push_back({row.method, row.pattern});
   return routes;
+}
+
+std::optional<net::Response> Api::gate(const net::Request& request) const {
+  // Without a body handle() sees to it.
+  const auto length = request.headers.find("Content-Length");
+  if (!request.headers.find("Transfer-Encoding") && (!length || *length == "0"))
+    return std::nullopt;
+  const auto matched = router_.route(request.method, request.target);
+  const auto* match = std::get_if<net::Match>(&matched);
+  const std::string id = request_id(request);
+  std::optional<Error> error;
+  if (match != nullptr && table()[match->index].open) {
+    const bool small = length && length->size() <= 4;
+    if (!small) error = {ErrorCode::kTooLarge, "this body is of at most 9999 bytes", {}, {}, {}};
+  } else if (const auto caller = parts_.identity->caller_of(request); !caller) {
+    error = caller.error();
+  }
+  if (!error) return std::nullopt;
+  net::Response response = problem(*error, id);
+  response.headers.add("X-Request-Id", id);
+  return response;
 }
 
 void Api::handle(net::Request request, net::ResponseWriter writer) {
@@ -202,11 +234,13 @@ void Api::list(const Call& call, store::Query query, bool with_revision) {
   const auto revision = parts_.store->revision();
   const std::int64_t limit = query.limit;
   ++query.limit;  // one more tells whether there is a next page
+  query.bytes = kMostOfAPage;
   const auto records = parts_.store->list(query);
   if (!records) return call.refuse(records.error());
   if (!revision) return call.refuse(revision.error());
   std::string body = "{\"items\":[";
   std::string next;
+  std::int64_t bytes = 0;
   for (std::size_t i = 0; i < records->size(); ++i) {
     if (static_cast<std::int64_t>(i) == limit) {
       next = (*records)[i - 1].id;
@@ -214,6 +248,8 @@ void Api::list(const Call& call, store::Query query, bool with_revision) {
     }
     if (i > 0) body += ',';
     body += shown((*records)[i], call.caller);
+    bytes += std::ssize((*records)[i].body);
+    if (bytes >= kMostOfAPage) next = (*records)[i].id;  // there may be more
   }
   body += ']';
   if (!next.empty()) body += ",\"nextPageToken\":\"" + next + "\"";

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "api/guests.h"
 #include "api/identity.h"
 #include "api/query.h"
 #include "api/streams.h"
@@ -57,6 +58,9 @@ class Api {
   // Error: kConflict for two routes that serve the same, which is a defect.
   static Result<std::unique_ptr<Api>> create(ApiParts parts);
 
+  // The answer to a request whose body is not worth reading: of a stranger, or too long for what
+  // anyone may ask. nullopt: handle() it.
+  std::optional<net::Response> gate(const net::Request& request) const;
   void handle(net::Request request, net::ResponseWriter writer);
 
   // As api/openapi.yaml lists them.
@@ -73,7 +77,7 @@ class Api {
   // Of a body: enough for a workload of a hundred roles, too little to hold up others.
   static constexpr DocumentLimits kBodyLimits{std::size_t{4} << 20, 50'000, 32};
 
-  Api(ApiParts parts, net::Router router) : parts_(std::move(parts)), router_(std::move(router)) {}
+  Api(ApiParts parts, net::Router router);
 
   // What handlers share (api.cc).
   void write(Call call, control::Intent intent, control::Control::Operation operation);
@@ -108,7 +112,7 @@ class Api {
   void list_tokens(Call call);
   void create_token(Call call);
   void delete_token(Call call);
-  void open_session(Call call, const std::string& user, const std::string& token);
+  void open_session(Call call, const std::optional<control::Caller>& of_token);
   // workload_routes.cc
   void list_workloads(Call call);
   void create_workload(Call call);
@@ -165,6 +169,7 @@ class Api {
 
   ApiParts parts_;
   net::Router router_;
+  Guests guests_;
   // The workload of the last change, without what strangers may not see.
   struct Hidden {
     std::shared_ptr<const std::string> of;  // what the owner sees

@@ -80,47 +80,58 @@ std::string account_name(std::uint32_t uid) {
   return found ? found->name : std::to_string(uid);
 }
 
+std::string_view session_cookie_name(bool tls) {
+  return tls ? "__Host-fairlead_session" : "fairlead_session";
+}
+
 std::optional<std::string> session_cookie(const net::Request& request) {
   const auto header = request.headers.find("Cookie");
   if (!header) return std::nullopt;
-  constexpr std::string_view kName = "fairlead_session=";
+  const std::string name = std::string(session_cookie_name(request.tls)) + "=";
   std::string_view rest = *header;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find(';'), rest.size());
     std::string_view pair = rest.substr(0, end);
     while (!pair.empty() && pair.front() == ' ') pair.remove_prefix(1);
-    if (pair.starts_with(kName)) return std::string(pair.substr(kName.size()));
+    if (pair.starts_with(name)) return std::string(pair.substr(name.size()));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return std::nullopt;
 }
 
-Result<std::string> Identity::user_of(const char* kind, const std::string& id,
-                                      const std::string& secret) const {
+Result<Identity::Credential> Identity::credential(const std::string& kind,
+                                                  const std::string& id) const {
   FAIRLEAD_ASSIGN(const auto record, store_.get(kind, id));
   if (!record) return fail(bad_token());
-  if (!control::same_secret(record->phase, control::secret_digest(secret)))
-    return fail(bad_token());
   const auto document = Document::parse(record->body, "token.json");
   if (!document) return fail(bad_token());
   const Value* expires = document->roots()[0].find("expiresAt");
-  const auto until = expires == nullptr ? std::optional<Instant>()
-                                        : parse_rfc3339(expires->text()).value_or(Instant{0});
-  if (!until || *until <= clock_.now()) return fail(bad_token());
+  Credential out{record->owner, record->phase, Instant{}};
+  if (expires != nullptr) out.until = parse_rfc3339(expires->text()).value_or(Instant{});
+  if (out.until <= clock_.now()) return fail(bad_token());
+  if (record->scope.empty()) return out;
   // A session lasts no longer than the token that it was opened with.
-  if (!record->scope.empty()) {
-    FAIRLEAD_ASSIGN(const auto token, store_.get("token", record->scope));
-    if (!token) return fail(bad_token());
-  }
-  return record->owner;
+  FAIRLEAD_ASSIGN(const Credential token, credential("token", record->scope));
+  out.until = std::min(out.until, token.until);
+  return out;
 }
 
-Result<std::string> Identity::user_of_token(const std::string& token) const {
+Result<Caller> Identity::bearer(const std::string& kind, const std::string& id,
+                                const std::string& secret) const {
+  FAIRLEAD_ASSIGN(const Credential found, credential(kind, id));
+  if (!control::same_secret(found.digest, control::secret_digest(secret))) return fail(bad_token());
+  FAIRLEAD_ASSIGN(Caller caller, caller_named(found.owner, kind));
+  caller.credential = id;
+  caller.until = found.until;
+  return caller;
+}
+
+Result<Caller> Identity::caller_of_token(const std::string& token) const {
   const std::size_t bar = token.find('_', 3);
   if (token.size() > kLongestSecret || !token.starts_with("fl_") || bar == std::string::npos) {
     return fail(bad_token());
   }
-  return user_of("token", token.substr(3, bar - 3), token.substr(bar + 1));
+  return bearer("token", token.substr(3, bar - 3), token.substr(bar + 1));
 }
 
 Result<Caller> Identity::caller_named(const std::string& name, const std::string& via) const {
@@ -134,32 +145,43 @@ Result<Caller> Identity::caller_named(const std::string& name, const std::string
     caller.uid = found->uid;
     caller.gid = found->gid;
   }
+  const auto server = account_of(server_uid_);
+  caller.by_kernel = server && server->name == name;
+  if (caller.by_kernel) {
+    caller.role = Role::kAdmin;
+    return caller;
+  }
   if (known && known->disabled) {
     return fail(ErrorCode::kForbidden, "user " + name + " is disabled", "ask an administrator");
   }
-  const auto server = account_of(server_uid_);
-  const bool owner = server && server->name == name;
   // Only whom the kernel vouches for needs no record.
-  if (!known && !owner && via != "socket") return fail(bad_token());
-  caller.role = owner ? Role::kAdmin : known ? known->role : Role::kUser;
+  if (!known && via != "socket") return fail(bad_token());
+  caller.role = known ? known->role : Role::kUser;
   return caller;
 }
 
 Result<Caller> Identity::caller_of(const net::Request& request) const {
   if (request.peer.unix_socket) {
     const std::uint32_t uid = request.peer.uid;
+    if (uid == server_uid_ || uid == 0) {
+      Caller caller;
+      caller.user = account_name(uid);
+      caller.role = Role::kAdmin;
+      caller.via = "socket";
+      caller.uid = uid;
+      caller.gid = request.peer.gid;
+      caller.by_kernel = true;
+      return caller;
+    }
     FAIRLEAD_ASSIGN(Caller caller, caller_named(account_name(uid), "socket"));
     caller.uid = uid;
     caller.gid = request.peer.gid;
-    if (uid == server_uid_ || uid == 0) caller.role = Role::kAdmin;
     return caller;
   }
   if (const auto header = request.headers.find("Authorization")) {
     constexpr std::string_view kBearer = "Bearer ";
     if (!header->starts_with(kBearer)) return fail(bad_token());
-    FAIRLEAD_ASSIGN(const std::string user,
-                    user_of_token(std::string(header->substr(kBearer.size()))));
-    return caller_named(user, "token");
+    return caller_of_token(std::string(header->substr(kBearer.size())));
   }
   if (const auto cookie = session_cookie(request)) {
     const std::size_t bar = cookie->find('_');
@@ -168,11 +190,17 @@ Result<Caller> Identity::caller_of(const net::Request& request) const {
       return fail(ErrorCode::kForbidden, "a page of another site asks",
                   "use the server's own page");
     }
-    FAIRLEAD_ASSIGN(const std::string user,
-                    user_of("session", cookie->substr(0, bar), cookie->substr(bar + 1)));
-    return caller_named(user, "session");
+    return bearer("session", cookie->substr(0, bar), cookie->substr(bar + 1));
   }
   return fail(no_token());
+}
+
+Result<void> Identity::still(const Caller& caller) const {
+  if (!caller.credential.empty()) FAIRLEAD_TRY(credential(caller.via, caller.credential));
+  if (caller.by_kernel) return {};
+  FAIRLEAD_ASSIGN(const Caller now, caller_named(caller.user, caller.via));
+  if (now.role < caller.role) return fail(ErrorCode::kForbidden, "the rights have changed");
+  return {};
 }
 
 std::string Identity::issue_code() {

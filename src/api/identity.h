@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "control/caller.h"
@@ -31,17 +32,26 @@ class Identity {
   // kUnavailable.
   Result<control::Caller> caller_of(const net::Request& request) const;
 
-  // The user whom a token names. Error: kUnauthenticated.
-  Result<std::string> user_of_token(const std::string& token) const;
+  // Whom a token names. Errors: kUnauthenticated, kForbidden, kUnavailable.
+  Result<control::Caller> caller_of_token(const std::string& token) const;
   Result<control::Caller> caller_named(const std::string& user, const std::string& via) const;
+  // Whether the caller may still do what they might. Errors: as caller_of().
+  Result<void> still(const control::Caller& caller) const;
 
   // A code that signs its bearer in as the server's user, once, within a quarter of an hour.
   std::string issue_code();
   bool take_code(const std::string& code);
 
  private:
-  Result<std::string> user_of(const char* kind, const std::string& id,
-                              const std::string& secret) const;
+  // A token or session that is good now.
+  struct Credential {
+    std::string owner;
+    std::string digest;
+    Instant until;
+  };
+  Result<Credential> credential(const std::string& kind, const std::string& id) const;
+  Result<control::Caller> bearer(const std::string& kind, const std::string& id,
+                                 const std::string& secret) const;
 
   const store::Store& store_;
   const control::Clock& clock_;
@@ -50,6 +60,9 @@ class Identity {
   std::string code_;     // guarded by mutex_; empty: none
   Duration code_until_;  // since boot; guarded by mutex_
 };
+
+// Over TLS with the prefix that keeps it to this host and to TLS (RFC 6265bis, 4.1.3.2).
+std::string_view session_cookie_name(bool tls);
 
 // "a=1; fairlead_session=X": X.
 std::optional<std::string> session_cookie(const net::Request& request);

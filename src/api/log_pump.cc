@@ -66,6 +66,7 @@ class LogPump::Follower {
   // Sends one page if there is one and the client takes it.
   Turn turn(bool look_for_new) {
     if (client_->gone) return Turn::kOver;
+    if (request_.leash && request_.leash->is_cut()) return Turn::kOver;
     if (!client_->takes) return Turn::kSlowClient;
     if (!waiting_.empty()) return push();
     if (last_) {

@@ -257,7 +257,11 @@ void Api::watch(Call call) {
     return kind && (workload.empty() || change.workload == workload);
   };
   const control::Caller caller = call.caller;
-  const auto tell = [stream, wanted, caller, this](const control::Change& change) {
+  const auto leash = guests_.admit(caller);
+  leash->when_cut([weak = std::weak_ptr(stream)] {
+    if (const auto held = weak.lock()) held->finish();
+  });
+  const auto tell = [stream, wanted, caller, leash, this](const control::Change& change) {
     if (!wanted(change) || stream->closed()) return;
     const auto body = watched_body(change, caller);
     // Which kind it is stands in the data of no resource: it goes before it.

@@ -219,7 +219,11 @@ TEST_F(Session, ThatIsBeingOpenedHoldsUpNobody) {
     });
   }
   while (refused < 3) std::this_thread::yield();
-  server_.log_request = [] { return LogRequest{"none", false, -1, {}, false, {}, {}}; };
+  server_.log_request = [] {
+    LogRequest request;
+    request.attempt = "none";
+    return request;
+  };
   EXPECT_EQ(server_.get("/log").status, 404);
   go.set();
   askers.clear();

@@ -18,6 +18,7 @@ namespace {
 
 constexpr Duration kConnectTime = seconds(1);
 constexpr std::uint16_t kGoingAway = 1001;  // of RFC 6455, section 7.4.1
+constexpr std::uint16_t kPolicy = 1008;
 
 }  // namespace
 
@@ -43,21 +44,22 @@ class Streams::Parts {
   engine::Engine& engine() { return engine_; }
   LogPump& logs() { return logs_; }
 
-  // `open` gives the socket; it is called only if there is room for one more. It may wait for a task
-  // that gets no CPU time, so it has the session's own thread for that: those of the server serve
-  // everyone.
-  void begin(Open open, std::unique_ptr<Dialect> dialect, net::ResponseWriter writer,
-             Refuse refuse) {
+  // `open` gives the socket; it is called only if there is room for one more. It may wait for a
+  // task that gets no CPU time, so it has the session's own thread for that: those of the server
+  // serve everyone.
+  void begin(Open open, std::unique_ptr<Dialect> dialect, net::ResponseWriter writer, Refuse refuse,
+             std::shared_ptr<Leash> leash) {
     const std::lock_guard lock(mutex_);
     const Result<Place> place = take_place();
     if (!place) return refuse(place.error());
+    (*place)->leash = std::move(leash);
     try {
-      (*place)->thread = std::jthread([this, p = *place, o = std::move(open),
-                                       d = std::move(dialect), w = std::move(writer),
-                                       r = refuse]() mutable {
-        carry(p, {std::move(o), std::move(d), std::move(w), std::move(r)});
-        p->done = true;
-      });
+      (*place)->thread =
+          std::jthread([this, p = *place, o = std::move(open), d = std::move(dialect),
+                        w = std::move(writer), r = refuse]() mutable {
+            carry(p, {std::move(o), std::move(d), std::move(w), std::move(r)});
+            p->done = true;
+          });
     } catch (const std::system_error&) {
       sessions_.erase(*place);
       refuse({ErrorCode::kUnavailable,
@@ -72,6 +74,7 @@ class Streams::Parts {
   struct Session {
     bool opening = true;
     std::shared_ptr<Relay> relay;    // null: it is not accepted
+    std::shared_ptr<Leash> leash;    // may be null
     std::atomic<bool> done = false;  // the thread only has to be joined
     std::jthread thread;
   };
@@ -104,6 +107,11 @@ class Streams::Parts {
     const std::lock_guard lock(mutex_);
     place->relay = *relay;
     if (closing_) (*relay)->stop(kGoingAway, "the server stops");
+    if (place->leash) {
+      place->leash->when_cut([weak = std::weak_ptr(*relay)] {
+        if (const auto held = weak.lock()) held->stop(kPolicy, "you may not look into it any more");
+      });
+    }
     return place->relay;
   }
 
@@ -149,14 +157,14 @@ Result<void> Streams::log(LogRequest request, const net::ResponseWriter& writer)
 }
 
 void Streams::session(const engine::AttemptId& attempt, const engine::SessionRequest& request,
-                      net::ResponseWriter writer, Refuse refuse) {
+                      net::ResponseWriter writer, Refuse refuse, std::shared_ptr<Leash> leash) {
   parts_->begin(
       [this, attempt, request] { return parts_->engine().open_session(attempt, request); },
-      session_dialect(), std::move(writer), std::move(refuse));
+      session_dialect(), std::move(writer), std::move(refuse), std::move(leash));
 }
 
 void Streams::forward(std::uint32_t uid, std::uint16_t port, net::ResponseWriter writer,
-                      Refuse refuse) {
+                      Refuse refuse, std::shared_ptr<Leash> leash) {
   const auto open = [uid, port]() -> Result<engine::Descriptor> {
     FAIRLEAD_ASSIGN(const LocalListener listener, find_listener(port, uid));
     FAIRLEAD_ASSIGN(net::Descriptor socket, net::connect_tcp(listener.address, port, kConnectTime));
@@ -171,7 +179,7 @@ void Streams::forward(std::uint32_t uid, std::uint16_t port, net::ResponseWriter
     }
     return engine::Descriptor(socket.release());
   };
-  parts_->begin(open, plain_dialect(), std::move(writer), std::move(refuse));
+  parts_->begin(open, plain_dialect(), std::move(writer), std::move(refuse), std::move(leash));
 }
 
 }  // namespace fairlead::api

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "api/guests.h"
 #include "base/time.h"
 #include "engine/engine.h"
 #include "net/writer.h"
@@ -30,6 +31,7 @@ struct LogRequest {
   std::optional<std::int64_t> limit_bytes;
   // Whether the attempt is over, so that following can end.
   std::function<bool()> over;
+  std::shared_ptr<Leash> leash;  // may be null
 };
 
 class Streams {
@@ -50,10 +52,11 @@ class Streams {
   // something is begun for nobody. Returns at once; then the writer becomes a WebSocket, or
   // `refuse` says why not: the engine's errors; kUnavailable above kMostSessions or kMostOpening.
   void session(const engine::AttemptId& attempt, const engine::SessionRequest& request,
-               net::ResponseWriter writer, Refuse refuse);
+               net::ResponseWriter writer, Refuse refuse, std::shared_ptr<Leash> leash = {});
   // To that port of this machine's loopback, if what listens there belongs to `uid`. Errors:
   // kNotFound, kForbidden, kUnavailable, kIo.
-  void forward(std::uint32_t uid, std::uint16_t port, net::ResponseWriter writer, Refuse refuse);
+  void forward(std::uint32_t uid, std::uint16_t port, net::ResponseWriter writer, Refuse refuse,
+               std::shared_ptr<Leash> leash = {});
 
  private:
   class Parts;

@@ -80,6 +80,14 @@ std::optional<store::Record> Api::task_to_touch(const Call& call) {
                  "it may not have begun yet: fairlead why NAME"});
     return std::nullopt;
   }
+  if (call.caller.role == control::Role::kViewer) {
+    call.refuse({ErrorCode::kForbidden,
+                 call.caller.user + " is a viewer, and may not look into tasks",
+                 {},
+                 {},
+                 "ask an administrator"});
+    return std::nullopt;
+  }
   if (!call.caller.admin() && call.caller.user != (*record)->owner) {
     call.refuse({ErrorCode::kForbidden,
                  "the task belongs to " + (*record)->owner + ", and " + call.caller.user +
@@ -131,6 +139,7 @@ void Api::task_log(Call call) {
   }
   const std::int64_t wanted = attempt > 0 ? attempt : last;
   request.attempt = record->id + "-" + std::to_string(wanted);
+  request.leash = guests_.admit(call.caller);
   request.over = [store = parts_.store, id = record->id, wanted] {
     const auto now = store->get("task", id);
     if (!now || !*now) return true;
@@ -159,8 +168,9 @@ void Api::exec_in_task(Call call) {
   }
   if (!may_upgrade(call)) return;
   const std::string attempt = record->id + "-" + std::to_string(number_in(record->body, "attempt"));
-  parts_.streams->session(attempt, request, call.writer,
-                          [call](const Error& error) { call.refuse(error); });
+  parts_.streams->session(
+      attempt, request, call.writer, [call](const Error& error) { call.refuse(error); },
+      guests_.admit(call.caller));
 }
 
 void Api::attach_to_task(Call call) {
@@ -172,8 +182,9 @@ void Api::attach_to_task(Call call) {
   request.kind = engine::SessionKind::kAttach;
   if (!may_upgrade(call)) return;
   const std::string attempt = record->id + "-" + std::to_string(number_in(record->body, "attempt"));
-  parts_.streams->session(attempt, request, call.writer,
-                          [call](const Error& error) { call.refuse(error); });
+  parts_.streams->session(
+      attempt, request, call.writer, [call](const Error& error) { call.refuse(error); },
+      guests_.admit(call.caller));
 }
 
 void Api::forward_to_task(Call call) {
@@ -192,8 +203,9 @@ void Api::forward_to_task(Call call) {
     return call.refuse({ErrorCode::kNotFound, "it is not known whose the task is", {}, {}, {}});
   }
   if (!may_upgrade(call)) return;
-  parts_.streams->forward(*uid, static_cast<std::uint16_t>(port), call.writer,
-                          [call](const Error& error) { call.refuse(error); });
+  parts_.streams->forward(
+      *uid, static_cast<std::uint16_t>(port), call.writer,
+      [call](const Error& error) { call.refuse(error); }, guests_.admit(call.caller));
 }
 
 }  // namespace fairlead::api

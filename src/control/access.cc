@@ -1,9 +1,18 @@
 // Users and tokens. A token is "fl_ID_SECRET"; the store has a digest of the secret alone.
+#include <algorithm>
+
 #include "control/desk.h"
 #include "control/documents.h"
 #include "control/secrets.h"
 
 namespace fairlead::control {
+namespace {
+
+constexpr Duration kLongestToken = hours(24 * 366 * 5);
+constexpr Duration kUsualToken = hours(24 * 90);
+constexpr Duration kSweep = minutes(10);
+
+}  // namespace
 
 store::Record user_record(const User& user) {
   return {"user",
@@ -22,6 +31,36 @@ const User* Desk::user(const std::string& name) const {
   return found == users_.end() ? nullptr : &found->second;
 }
 
+Result<void> Desk::check_caller(const Caller& caller) const {
+  if (!caller.credential.empty()) {
+    bool good = !revoked_.contains(caller.credential) && caller.until > now_;
+    if (good) {
+      FAIRLEAD_ASSIGN(const auto record, store_.get(caller.via, caller.credential));
+      good = record.has_value();
+    }
+    if (!good) {
+      return fail(ErrorCode::kUnauthenticated, "the token is not good any more",
+                  "sign in again: fairlead login");
+    }
+  }
+  if (caller.by_kernel) return {};
+  const User* known = user(caller.user);
+  if (known == nullptr && caller.via != "socket") {
+    return fail(ErrorCode::kUnauthenticated, "there is no user " + caller.user + " any more",
+                "ask an administrator");
+  }
+  if (known != nullptr && known->disabled) {
+    return fail(ErrorCode::kForbidden, "user " + caller.user + " is disabled",
+                "ask an administrator");
+  }
+  const Role role = known == nullptr ? Role::kUser : known->role;
+  if (role < caller.role) {
+    return fail(ErrorCode::kForbidden, "the rights of " + caller.user + " have just changed",
+                "ask again");
+  }
+  return {};
+}
+
 Result<Outcome> Desk::put_user(const Intent& intent, User user, bool create) {
   FAIRLEAD_TRY(check_admin(intent));
   const auto found = users_.find(user.name);
@@ -37,6 +76,16 @@ Result<Outcome> Desk::put_user(const Intent& intent, User user, bool create) {
                 "make it: fairlead user create " + user.name);
   }
   if (found != users_.end()) FAIRLEAD_TRY(check_match(intent, found->second.revision));
+  // What is written here would not count on the machine itself, and would elsewhere lock out whom
+  // there is to mend it.
+  if ((user.name == options_.server_user || user.name == "root") &&
+      (user.disabled || user.role != Role::kAdmin)) {
+    return fail({ErrorCode::kForbidden,
+                 user.name + " is an administrator of this machine, and stays one",
+                 {},
+                 user.disabled ? "disabled" : "role",
+                 "leave it an administrator; others may be disabled or be users"});
+  }
   user.created = create ? now_ : found->second.created;
   Outcome outcome;
   if (intent.dry_run) {
@@ -53,6 +102,7 @@ Result<Outcome> Desk::put_user(const Intent& intent, User user, bool create) {
   outcome.id = user.name;
   outcome.location = "/api/v1/users/" + user.name;
   users_[user.name] = std::move(user);
+  rights_touched_ = true;
   return outcome;
 }
 
@@ -70,8 +120,18 @@ Result<Outcome> Desk::remove_user(const Intent& intent, const std::string& name)
     query.owner = name;
     query.limit = INT64_MAX;
     FAIRLEAD_ASSIGN(const auto records, store_.list(query));
-    for (const store::Record& record : records) erase(kind, record.id, nullptr);
+    for (const store::Record& record : records) {
+      erase(kind, record.id, nullptr);
+      revoked_.insert(record.id);
+    }
   }
+  // Those of this batch are not in the store yet.
+  for (const store::Record& record : batch_.put) {
+    if (record.owner != name || (record.kind != "token" && record.kind != "session")) continue;
+    batch_.erase.push_back({record.kind, record.id});
+    revoked_.insert(record.id);
+  }
+  rights_touched_ = true;
   note("user", name, "Deleted", "with all tokens, by " + intent.caller.user, intent.caller.user);
   erase("user", name, nullptr);
   users_.erase(found);
@@ -79,10 +139,23 @@ Result<Outcome> Desk::remove_user(const Intent& intent, const std::string& name)
 }
 
 Result<Outcome> Desk::create_token(const Intent& intent, const std::string& name,
-                                   const std::string& user, Duration expires_in) {
+                                   const std::string& user, std::optional<Duration> stated) {
   const std::string owner = user.empty() ? intent.caller.user : user;
   if (owner != intent.caller.user) FAIRLEAD_TRY(check_admin(intent));
-  if (expires_in <= Duration{0} || expires_in > hours(24 * 366 * 5)) {
+  // Who comes with a token leaves no other that outlives it; administrators make those of others.
+  const Duration left = owner == intent.caller.user && !intent.caller.credential.empty()
+                            ? intent.caller.until - now_
+                            : kLongestToken;
+  if (stated && *stated > left && left < kLongestToken) {
+    return fail({ErrorCode::kForbidden,
+                 "a token made with a " + intent.caller.via + " lasts no longer than that, until " +
+                     to_rfc3339(intent.caller.until),
+                 {},
+                 "expiresIn",
+                 "leave it out, or make the token on the machine itself"});
+  }
+  const Duration expires_in = stated.value_or(std::min(kUsualToken, left));
+  if (expires_in <= Duration{0} || expires_in > kLongestToken) {
     return fail({ErrorCode::kOutOfRange,
                  "a token is good for " + to_text(expires_in),
                  {},
@@ -134,8 +207,7 @@ Result<Outcome> Desk::create_token(const Intent& intent, const std::string& name
 }
 
 Result<Outcome> Desk::create_session(const Caller& caller, const std::string& id,
-                                     const std::string& digest, Duration lasts,
-                                     const std::string& token) {
+                                     const std::string& digest, Duration lasts) {
   Tree body = Tree::map();
   body.add("user", Tree::string(caller.user));
   body.add("role", Tree::string(std::string(role_word(caller.role))));
@@ -146,7 +218,8 @@ Result<Outcome> Desk::create_session(const Caller& caller, const std::string& id
   outcome.body = to_json_line(body);
   Tree kept = Tree::map();
   kept.add("expiresAt", Tree::string(to_rfc3339(now_ + lasts)));
-  put({"session", id, token, "", digest, caller.user, now_, next_revision(), to_json_line(kept)},
+  put({"session", id, caller.credential, "", digest, caller.user, now_, next_revision(),
+       to_json_line(kept)},
       nullptr, true);
   return outcome;
 }
@@ -155,6 +228,8 @@ Result<Outcome> Desk::remove_session(const std::string& id) {
   Outcome outcome;
   outcome.status = 204;
   erase("session", id, nullptr);
+  revoked_.insert(id);
+  rights_touched_ = true;
   return outcome;
 }
 
@@ -166,8 +241,27 @@ Result<Outcome> Desk::remove_token(const Intent& intent, const std::string& id) 
   outcome.status = 204;
   if (intent.dry_run) return outcome;
   erase("token", id, nullptr);
+  revoked_.insert(id);
+  rights_touched_ = true;
   note("user", record->owner, "TokenDeleted", "by " + intent.caller.user, intent.caller.user);
   return outcome;
+}
+
+// Removes tokens and sessions that are over.
+void Desk::sweep_access() {
+  if (next_sweep_ > now_) return;
+  next_sweep_ = now_ + kSweep;
+  for (const char* kind : {"token", "session"}) {
+    const auto done = store_.scan(kind, [&](store::Record&& record) -> Result<void> {
+      const auto document = Document::parse(record.body, "token.json");
+      const Value* expires = document ? document->roots()[0].find("expiresAt") : nullptr;
+      const auto until =
+          expires == nullptr ? std::nullopt : std::optional(parse_rfc3339(expires->text()));
+      if (until && *until && **until <= now_) erase(kind, record.id, nullptr);
+      return {};
+    });
+    if (!done) options_.warn("what is over could not be removed: " + done.error().text());
+  }
 }
 
 }  // namespace fairlead::control

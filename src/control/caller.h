@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "base/time.h"
+
 namespace fairlead::control {
 
 enum class Role : std::uint8_t { kViewer, kUser, kAdmin };
@@ -17,6 +19,11 @@ struct Caller {
   std::optional<std::uint32_t> uid;
   std::optional<std::uint32_t> gid;
   std::string request;  // its id
+  // The id of the token or session that they came with, and when it is over.
+  std::string credential;
+  Instant until = kNever;
+  // Root, or who started the server: an administrator whatever is written down.
+  bool by_kernel = false;
 
   bool admin() const { return role == Role::kAdmin; }
 };

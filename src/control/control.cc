@@ -176,11 +176,15 @@ std::optional<Result<Answer>> Control::kept_answer(const Write& write) {
 std::shared_ptr<Control::Answered> Control::carry_out(Request& request) {
   auto answered = std::make_shared<Answered>(Answered{std::move(request.reply), Answer{}});
   const Write& write = request.write;
-  if (auto kept = kept_answer(write)) {
-    answered->answer = std::move(*kept);
-    return answered;
+  const Result<void> admitted = desk_->check_caller(write.intent.caller);
+  if (admitted) {
+    if (auto kept = kept_answer(write)) {
+      answered->answer = std::move(*kept);
+      return answered;
+    }
   }
-  Result<Outcome> outcome = request.operation(*desk_);
+  Result<Outcome> outcome =
+      admitted ? request.operation(*desk_) : Result<Outcome>(fail(admitted.error()));
   store::AuditEntry audit;
   audit.at = clock_.now();
   audit.user = write.intent.caller.user;

@@ -63,6 +63,9 @@ class Control {
   // Sees what is committed.
   void read(Operation operation, Reply reply);
 
+  // A number that changes whenever the rights of a user, a token or a session do.
+  std::uint64_t rights() const { return desk_->rights().load(); }
+
   // Why the last batch could not be written; nullopt while all is well.
   std::optional<Error> trouble() const;
 

@@ -21,6 +21,8 @@ Desk::~Desk() = default;
 
 void Desk::begin() {
   now_ = std::max(now_, clock_.now());
+  revoked_.clear();
+  rights_touched_ = false;
 }
 
 bool Desk::touched() const {
@@ -150,6 +152,7 @@ Result<void> Desk::finish() {
       return committed;
     }
     ++counters_.commits;
+    if (rights_touched_) ++rights_;
   }
   std::sort(changes_.begin(), changes_.end(),
             [](const Change& a, const Change& b) { return a.revision < b.revision; });

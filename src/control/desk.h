@@ -14,6 +14,7 @@
 // Not thread-safe: the control thread only.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -116,6 +117,9 @@ struct Settings {
   std::int64_t log_bytes = std::int64_t{64} << 20;  // per task, of all its files
   std::optional<Duration> workspace_time_limit;
   std::optional<Duration> training_time_limit;
+  // Of submissions of others than administrators.
+  Duration max_grace_period = minutes(10);
+  std::int32_t max_priority = 125;
   std::string default_project = "main";
   std::int64_t revision = 0;
 };
@@ -177,13 +181,20 @@ class Desk {
   Result<Outcome> remove_reservation(const Intent& intent, const std::string& name);
 
   // --- access (access.cc) ---
+  // Whether the caller may still do what they might when they asked: asked before every write, for
+  // users, tokens and sessions change between a request and its turn. Errors: kUnauthenticated,
+  // kForbidden, the store's.
+  Result<void> check_caller(const Caller& caller) const;
+  // Raised whenever somebody's rights change, after it is written.
+  const std::atomic<std::uint64_t>& rights() const { return rights_; }
   Result<Outcome> put_user(const Intent& intent, User user, bool create);
   Result<Outcome> remove_user(const Intent& intent, const std::string& name);
+  // `expires_in`: kUsualToken if unset, or as long as what it is made with lasts.
   Result<Outcome> create_token(const Intent& intent, const std::string& name,
-                               const std::string& user, Duration expires_in);
+                               const std::string& user, std::optional<Duration> expires_in);
+  // `caller.credential`: the token that it is opened with.
   Result<Outcome> create_session(const Caller& caller, const std::string& id,
-                                 const std::string& digest, Duration lasts,
-                                 const std::string& token);
+                                 const std::string& digest, Duration lasts);
   Result<Outcome> remove_session(const std::string& id);
   Result<Outcome> remove_token(const Intent& intent, const std::string& id);
 
@@ -246,6 +257,7 @@ class Desk {
 
   // workload_operations.cc
   Result<void> check_submission(const Caller& caller, Submission& submission);
+  Result<void> check_standing(const Caller& caller, const WorkloadSpec& spec) const;
   Result<void> check_run(const Caller& caller, Submission& submission);
   Result<Workload*> find_workload(const Intent& intent, const std::string& id, bool to_change);
   Result<Workload*> load_over(const std::string& id);
@@ -266,6 +278,9 @@ class Desk {
   void count_held(const Attempt& attempt, int sign);
   void launch(Attempt& attempt);
   engine::TaskLaunch launch_of(const Workload& w, const Attempt& attempt) const;
+
+  // access.cc
+  void sweep_access();
 
   // reports.cc
   void on(const engine::Started& started);
@@ -347,6 +362,10 @@ class Desk {
   std::vector<engine::Report> refused_;
   std::vector<std::string> over_;  // workloads that may be dropped from memory
   bool core_touched_ = false;
+  bool rights_touched_ = false;
+  std::set<std::string> revoked_;  // tokens and sessions that are removed
+  std::atomic<std::uint64_t> rights_ = 0;
+  Instant next_sweep_{};
   std::optional<std::unordered_map<std::string, std::size_t>> places_;  // since the last change
   Counters counters_;
 };

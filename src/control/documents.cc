@@ -155,6 +155,8 @@ Tree settings_tree(const Settings& settings) {
   if (settings.training_time_limit) {
     document.add("trainingTimeLimit", Tree::string(to_text(*settings.training_time_limit)));
   }
+  document.add("maxGracePeriod", Tree::string(to_text(settings.max_grace_period)));
+  document.add("maxPriority", Tree::number(std::int64_t{settings.max_priority}));
   document.add("defaultProject", Tree::string(settings.default_project));
   return out;
 }
@@ -167,6 +169,8 @@ Settings read_settings(const Value& patch, const Settings& now, Findings& findin
   if (const auto limit = read_limit(in, "workspaceTimeLimit"))
     settings.workspace_time_limit = *limit;
   if (const auto limit = read_limit(in, "trainingTimeLimit")) settings.training_time_limit = *limit;
+  settings.max_grace_period = in.duration("maxGracePeriod").value_or(now.max_grace_period);
+  settings.max_priority = in.int32("maxPriority", 0, 999'999'999).value_or(now.max_priority);
   settings.default_project = in.name("defaultProject").value_or(now.default_project);
   return settings;
 }

@@ -70,6 +70,8 @@ Outcome answer(const Tree& body) {
   return outcome;
 }
 
+constexpr std::size_t kMostOfAPage = std::size_t{4} << 20;  // bytes; what passes it is the last
+
 // One page of what lies in a map by name.
 template <class Map, class Show>
 Tree page_of(const Map& map, std::int64_t limit, const std::string& after, Show show) {
@@ -78,14 +80,16 @@ Tree page_of(const Map& map, std::int64_t limit, const std::string& after, Show 
   auto it = after.empty() ? map.begin() : map.upper_bound(after);
   std::string last;
   std::int64_t shown = 0;
-  for (; it != map.end() && shown < limit; ++it) {
+  std::size_t bytes = 0;
+  for (; it != map.end() && shown < limit && bytes < kMostOfAPage; ++it) {
     auto body = show(it->second);
     if (!body) continue;
+    bytes += body->size();
     items.push(Tree::json(std::move(*body)));
     last = it->first;
     ++shown;
   }
-  if (it != map.end() && shown == limit) out.add("nextPageToken", Tree::string(last));
+  if (it != map.end()) out.add("nextPageToken", Tree::string(last));
   return out;
 }
 

@@ -260,6 +260,7 @@ void Desk::tick() {
     forget(**loaded);
   }
   end_reservations();
+  sweep_access();
   if (next_trim_ <= now_) {
     const auto done = store_.trim(now_ - settings_.retention, now_ - hours(24));
     if (!done) options_.warn("old events could not be removed: " + done.error().text());

@@ -76,6 +76,30 @@ Result<void> Desk::check_run(const Caller& caller, Submission& submission) {
   return {};
 }
 
+// What would put it before others, or keep what it holds from them.
+Result<void> Desk::check_standing(const Caller& caller, const WorkloadSpec& spec) const {
+  if (caller.admin()) return {};
+  const std::string cure = "ask for less, or an administrator: fairlead settings set ";
+  if (spec.grace_period > settings_.max_grace_period) {
+    return fail(field_error(ErrorCode::kForbidden, "gracePeriod",
+                            to_text(spec.grace_period) + " is more than the " +
+                                to_text(settings_.max_grace_period) + " allowed here",
+                            cure + "maxGracePeriod=" + to_text(spec.grace_period)));
+  }
+  if (spec.priority > settings_.max_priority) {
+    return fail(field_error(ErrorCode::kForbidden, "priority",
+                            std::to_string(spec.priority) + " is more than the " +
+                                std::to_string(settings_.max_priority) + " allowed here",
+                            cure + "maxPriority=" + std::to_string(spec.priority)));
+  }
+  if (spec.order_key < 0) {
+    return fail(field_error(ErrorCode::kForbidden, "orderKey",
+                            "only an administrator puts a workload before others of its priority",
+                            "leave it out, or state one above 0 to let others go first"));
+  }
+  return {};
+}
+
 Result<void> Desk::check_submission(const Caller& caller, Submission& submission) {
   WorkloadSpec& spec = submission.entry.spec;
   if (spec.queue.empty()) spec.queue = settings_.default_project;
@@ -102,6 +126,7 @@ Result<void> Desk::check_submission(const Caller& caller, Submission& submission
                             caller.user + " is no member of project " + spec.queue,
                             "ask an administrator, or submit to a project of yours"));
   }
+  FAIRLEAD_TRY(check_standing(caller, spec));
   spec.user = caller.user;
   submission.entry.submitted = now_;
   submission.entry.started.reset();

@@ -140,6 +140,18 @@ TEST(Limits, MoreConnectionsThanAllowedAre503AndOthersGoOn) {
   EXPECT_TRUE(first.read_response().ends_with("/again "));
 }
 
+// Strangers who hold connections of one listener shut nobody out of another.
+TEST(Limits, EachListenerHasABoundOfItsOwn) {
+  const TestServer s(echo, {.connections = 1});
+  RawClient stranger = s.tcp();
+  stranger.send(get("/"));
+  stranger.read_response();
+  expect_problem(s, "", 503);
+  RawClient local = s.unix_socket();
+  local.send(get("/"));
+  EXPECT_TRUE(local.read_response().starts_with("HTTP/1.1 200"));
+}
+
 TEST(Limits, OneAddressHasItsShareAndUnixSocketsAreNotCounted) {
   const TestServer s(echo, {.connections_per_address = 1});
   RawClient first = s.tcp();

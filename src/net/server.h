@@ -28,7 +28,7 @@ struct Limits {
   std::uint32_t header_bytes = 32U << 10U;  // request line and fields: 431 above
   std::size_t header_fields = 100;          // 431 above
   std::uint64_t body_bytes = 8U << 20U;     // 413 above
-  std::size_t connections = 1024;           // 503 above
+  std::size_t connections = 1024;           // of one listener: 503 above, others go on
   std::size_t connections_per_address = 0;  // of TCP: 503 above; 0: no bound of its own
   Duration header_time = seconds(10);       // from the first byte (or the connect) to the last: 408
   Duration body_time = seconds(60);         // 408

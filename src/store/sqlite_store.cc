@@ -178,7 +178,15 @@ class SqliteStore final : public Store {
     for (const std::string& phase : query.phases) cursor.bind(phase);
     if (!query.after.empty()) cursor.bind(query.after);
     cursor.bind(query.limit);
-    return rows_of<Record>(cursor, record_of);
+    std::vector<Record> records;
+    std::int64_t bytes = 0;
+    while (bytes < query.bytes) {
+      FAIRLEAD_ASSIGN(const bool more, cursor.step());
+      if (!more) break;
+      records.push_back(record_of(cursor));
+      bytes += std::ssize(records.back().body);
+    }
+    return records;
   }
 
   Result<void> scan(const std::string& kind,

@@ -134,7 +134,8 @@ Result<StateDir> StateDir::open(const std::string& path) {
   return made;
 }
 
-StateDir::StateDir(StateDir&& other) noexcept : path_(std::move(other.path_)), lock_(other.lock_), notes_(std::move(other.notes_)) {
+StateDir::StateDir(StateDir&& other) noexcept
+    : path_(std::move(other.path_)), lock_(other.lock_), notes_(std::move(other.notes_)) {
   other.lock_ = -1;
 }
 

@@ -53,6 +53,8 @@ TEST_F(StateDirectory, IsAskedForWhereNoneIsKnown) {
   const auto dir = StateDir::open("");
   ASSERT_FALSE(dir);
   EXPECT_EQ(dir.error().cure, "name it with --state DIR");
+}
+
 // An installation that made it with mode 0755 let everyone read everyone's variables in the store.
 TEST_F(StateDirectory, IsClosedToOthersWithAllThatLiesInIt) {
   const std::string state = folder_ + "/state";

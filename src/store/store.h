@@ -103,6 +103,7 @@ struct Query {
   std::string after = {};                // id after which (in the order) it goes on
   Order order = Order::kOldest;
   std::int64_t limit = 100;
+  std::int64_t bytes = std::int64_t{1} << 40;  // of bodies: the record that reaches it is the last
 };
 
 struct EventQuery {

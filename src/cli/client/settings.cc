@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kNone = "none";
 
-constexpr std::array<Setting, 5> kSettings = {{
+constexpr std::array<Setting, 7> kSettings = {{
     {"retention", "How long ended workloads, their output and all events are kept",
      SettingType::kDuration, "30d"},
     {"logBytes", "Output kept per attempt of a task; the oldest goes first", SettingType::kBytes,
@@ -21,6 +21,10 @@ constexpr std::array<Setting, 5> kSettings = {{
      SettingType::kDurationOrNone, kNone},
     {"trainingTimeLimit", "A running training is ended after this time",
      SettingType::kDurationOrNone, kNone},
+    {"maxGracePeriod", "What a submission may ask for at most between a notice and the end",
+     SettingType::kDuration, "10m"},
+    {"maxPriority", "What a submission of others than administrators may ask for at most",
+     SettingType::kNumber, "125"},
     {"defaultProject", "Where a submission goes that names no project", SettingType::kProject,
      "main"},
 }};
@@ -47,6 +51,12 @@ Result<Tree> value_of(const Setting& setting, const std::string& value) {
       if (!bytes || *bytes < 0) return wrong(setting, value);
       return Tree::number(*bytes);
     }
+    case SettingType::kNumber:
+      if (value.empty() || value.size() > 9 ||
+          value.find_first_not_of("0123456789") != std::string::npos) {
+        return wrong(setting, value);
+      }
+      return Tree::number(std::stoll(value));
     case SettingType::kProject:
       break;
   }
@@ -68,6 +78,8 @@ std::string_view allowed(SettingType type) {
       return "a duration, such as 12h or 30d, or none";
     case SettingType::kBytes:
       return "a size of at least 64Ki, such as 64Mi or 1Gi";
+    case SettingType::kNumber:
+      return "a whole number from 0 to 999999999";
     case SettingType::kProject:
       return "the name of a project";
   }
@@ -81,6 +93,8 @@ std::string_view unit(SettingType type) {
       return "duration";
     case SettingType::kBytes:
       return "bytes";
+    case SettingType::kNumber:
+      return "number";
     case SettingType::kProject:
       return "project";
   }

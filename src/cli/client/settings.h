@@ -14,7 +14,7 @@
 
 namespace fairlead::cli {
 
-enum class SettingType : std::uint8_t { kDuration, kDurationOrNone, kBytes, kProject };
+enum class SettingType : std::uint8_t { kDuration, kDurationOrNone, kBytes, kNumber, kProject };
 
 struct Setting {
   std::string_view name;  // as in the API

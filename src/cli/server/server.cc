@@ -181,6 +181,8 @@ Result<void> run_server(const ServerSettings& settings,
   net::ServerOptions server_options;
   server_options.listeners = std::move(listening);
   server_options.limits.connections = 4096;
+  // A stranger cannot make the server read a body.
+  server_options.gate = [&api](const net::Request& request) { return api->gate(request); };
   server_options.handler = [&api](net::Request request, net::ResponseWriter writer) {
     api->handle(std::move(request), std::move(writer));
   };

@@ -9,27 +9,33 @@ constexpr std::size_t kMostRefusedAtOnce = 64;
 
 }  // namespace
 
-Admission Core::admit(const std::shared_ptr<Connection>& connection, const Peer& peer) {
+Admission Core::admit(const std::shared_ptr<Connection>& connection, const Peer& peer,
+                      const std::string& listener) {
   const std::lock_guard lock(mutex_);
   accepted.fetch_add(1, std::memory_order_relaxed);
   const Limits& limits = options.limits;
-  if (stopping || connections_.size() >= limits.connections + kMostRefusedAtOnce) {
+  std::size_t& of_listener = by_listener_[listener];
+  if (stopping || of_listener >= limits.connections + kMostRefusedAtOnce) {
     refused.fetch_add(1, std::memory_order_relaxed);
     return Admission::kDropped;
   }
-  bool full = connections_.size() >= limits.connections;
+  bool full = of_listener >= limits.connections;
   if (!peer.unix_socket) {
     const std::size_t here = ++by_address_[peer.address];
     full |= limits.connections_per_address > 0 && here > limits.connections_per_address;
   }
-  connections_.insert(connection);
+  connections_.emplace(connection, listener);
+  ++of_listener;
   if (full) refused.fetch_add(1, std::memory_order_relaxed);
   return full ? Admission::kRefused : Admission::kServed;
 }
 
 void Core::forget(const std::shared_ptr<Connection>& connection, const Peer& peer) {
   const std::lock_guard lock(mutex_);
-  if (connections_.erase(connection) == 0) return;
+  const auto known = connections_.find(connection);
+  if (known == connections_.end()) return;
+  --by_listener_[known->second];
+  connections_.erase(known);
   const auto here = by_address_.find(peer.address);
   if (!peer.unix_socket && here != by_address_.end() && --here->second == 0) {
     by_address_.erase(here);
@@ -39,7 +45,10 @@ void Core::forget(const std::shared_ptr<Connection>& connection, const Peer& pee
 
 std::vector<std::shared_ptr<Connection>> Core::connections() const {
   const std::lock_guard lock(mutex_);
-  return {connections_.begin(), connections_.end()};
+  std::vector<std::shared_ptr<Connection>> out;
+  out.reserve(connections_.size());
+  for (const auto& [connection, listener] : connections_) out.push_back(connection);
+  return out;
 }
 
 std::size_t Core::open() const {

@@ -10,7 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -37,7 +37,8 @@ class Core {
 
   // Counts a connection in. Above the bounds it is refused with a word, or dropped without one if
   // many are being refused already.
-  Admission admit(const std::shared_ptr<Connection>& connection, const Peer& peer);
+  Admission admit(const std::shared_ptr<Connection>& connection, const Peer& peer,
+                  const std::string& listener);
   void forget(const std::shared_ptr<Connection>& connection, const Peer& peer);
   std::vector<std::shared_ptr<Connection>> connections() const;
   std::size_t open() const;
@@ -47,7 +48,8 @@ class Core {
  private:
   mutable std::mutex mutex_;
   std::condition_variable empty_;
-  std::unordered_set<std::shared_ptr<Connection>> connections_;
+  std::unordered_map<std::shared_ptr<Connection>, std::string> connections_;  // listeners' names
+  std::map<std::string, std::size_t> by_listener_;
   std::map<std::string, std::size_t, std::less<>> by_address_;
 };
 

@@ -116,7 +116,7 @@ struct HttpServer::Parts {
                               : wire::plain_stream(strand, socket.release());
     const auto connection =
         std::make_shared<wire::Connection>(core, entrance.options, std::move(stream), peer);
-    switch (core->admit(connection, peer)) {
+    switch (core->admit(connection, peer, entrance.options.name)) {
       case wire::Admission::kServed:
         return connection->serve();
       case wire::Admission::kRefused:
