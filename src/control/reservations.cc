@@ -126,7 +126,7 @@ void Desk::end_reservations() {
       ++it;
       continue;
     }
-    // The scheduler forgets what is over by itself.
+    core_touched_ = true;  // the scheduler forgets what is over by itself, and decides
     note("reservation", name, "Ended", "its time is over", "server");
     erase("reservation", name, "reservation");
     it = reservations_.erase(it);
