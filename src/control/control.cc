@@ -49,7 +49,11 @@ void Control::stop() {
     stopping_ = true;
   }
   changed_.notify_one();
-  if (thread_.joinable()) thread_.join();
+  if (!thread_.joinable()) return;
+  thread_.join();
+  if (const auto closed = desk_->close(); !closed) {
+    options_.warn("usage history is not written: " + closed.error().text());
+  }
 }
 
 void Control::write(Write write, Operation operation, Reply reply) {

@@ -38,6 +38,7 @@ std::string count_of(std::size_t n, const char* what) {
 
 void Desk::decide() {
   core_touched_ = false;
+  usage_changed_ = true;
   places_.reset();
   for (const sched::Decision& decision : core_->decide(now_)) {
     std::visit([this](const auto& d) { carry_out(d); }, decision);

@@ -72,6 +72,8 @@ void Desk::erase(const std::string& kind, const std::string& id, const char* wat
 
 namespace {
 
+constexpr Duration kUsageEvery = minutes(1);
+
 std::string event_json(const store::Event& event) {
   Tree out = Tree::map();
   out.add("revision", Tree::number(event.revision));
@@ -140,6 +142,7 @@ Result<void> Desk::finish() {
   if (core_touched_ || core_->next_wakeup() <= now_) decide();
   start_what_waits();
   write_dirty();
+  if (usage_changed_ && now_ >= usage_saved_ + kUsageEvery) save_usage();
   for (const auto& then : std::exchange(decided_, {})) then();
   batch_.revision = revision_;
   if (!batch_.empty()) {
@@ -167,6 +170,16 @@ Result<void> Desk::finish() {
   return {};
 }
 
+Result<void> Desk::close() {
+  begin();
+  if (!usage_changed_) return {};
+  save_usage();
+  batch_.revision = revision_;
+  const auto committed = store_.commit(std::exchange(batch_, {}));
+  changes_.clear();
+  return committed;
+}
+
 Instant Desk::wake_at() const {
   Instant at = core_->next_wakeup();
   if (!time_limits_.empty()) {
@@ -175,6 +188,7 @@ Instant Desk::wake_at() const {
   }
   if (!retention_.empty()) at = std::min(at, Instant{retention_.begin()->first});
   for (const auto& [name, reservation] : reservations_) at = std::min(at, reservation.spec.until);
+  if (usage_changed_) at = std::min(at, usage_saved_ + kUsageEvery);
   return std::min(at, next_trim_);
 }
 

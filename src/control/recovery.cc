@@ -192,6 +192,45 @@ Result<void> Desk::tell_core_of_machine() {
   return {};
 }
 
+void Desk::save_usage() {
+  Tree body = Tree::map();
+  Tree& items = body.add("items", Tree::list());
+  for (const sched::UsageRestored& one : core_->usage()) {
+    Tree& item = items.push(Tree::map());
+    item.add("pool", Tree::string(one.pool));
+    if (!one.queue.empty()) item.add("queue", Tree::string(one.queue));
+    item.add("resource", Tree::string(one.resource));
+    item.add("state", Tree::string(one.state));
+  }
+  put({"usage", "usage", "", "usage", "", "", Instant{}, next_revision(), to_json_line(body)},
+      nullptr, false);
+  usage_changed_ = false;
+  usage_saved_ = now_;
+}
+
+// What cannot be told (another window, a clock that was set back) begins anew.
+Result<void> Desk::restore_usage() {
+  usage_changed_ = true;
+  FAIRLEAD_ASSIGN(const auto record, store_.get("usage", "usage"));
+  if (!record) return {};
+  FAIRLEAD_ASSIGN(const Document document, parse(*record));
+  Findings findings(record->id);
+  std::string lost;
+  {
+    ObjectReader in(document.roots()[0], findings);
+    in.each("items", [&](const Value& value) {
+      ObjectReader item(value, findings);
+      const sched::UsageRestored one{
+          item.string("pool").value_or(""), item.string("queue").value_or(""),
+          item.string("resource").value_or(""), item.string("state").value_or("")};
+      if (const auto told = tell(one); !told) lost = told.error().text();
+    });
+  }
+  if (!findings.ok()) lost = findings.take_errors().front().text();
+  if (!lost.empty()) options_.warn("some usage history begins anew: " + lost);
+  return {};
+}
+
 void Desk::tell_core_of(Workload& w) {
   if (w.verdict || w.desired != Desired::kRunning) {
     settle(w);
@@ -285,6 +324,7 @@ Result<void> Desk::recover(bool first) {
     const auto found = workloads_.find(id);
     if (found != workloads_.end()) tell_core_of(*found->second);
   }
+  FAIRLEAD_TRY(restore_usage());
   settle_adopted(adopted);
   if (!first) {
     for (const auto& limit : limits) {

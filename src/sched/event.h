@@ -127,6 +127,16 @@ struct ReservationRemoved {
   std::string reservation;
 };
 
+// 3.3.e: what is remembered of what a queue used of one resource of a pool, as usage() of an
+// earlier core told it. After the pool, its nodes, the queue and what runs: what is held now counts
+// as held since then.
+struct UsageRestored {
+  std::string pool;
+  std::string queue;  // empty: the pool's capacity
+  std::string resource;
+  std::string state;
+};
+
 // Nothing happened but time: windows open, back-off ends, budgets renew.
 struct TimePassed {};
 
@@ -135,7 +145,7 @@ using Event =
                  NodeConditionChanged, DeviceHealthChanged, QueueUpserted, QueueRemoved,
                  WorkloadSubmitted, WorkloadAdopted, WorkloadChanged, WorkloadRemoved, TaskEnded,
                  CheckpointSaved, WorkloadRequeued, StartRefused, MixStated, ReservationUpserted,
-                 ReservationRemoved, TimePassed>;
+                 ReservationRemoved, UsageRestored, TimePassed>;
 
 // The events that build a cluster document from nothing, in an order that apply() accepts:
 // topology, classes, pools, nodes, queues, running workloads, then pending ones by submit time.

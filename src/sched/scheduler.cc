@@ -52,6 +52,9 @@ std::optional<NodeView> Scheduler::node(const std::string& name) const {
 std::optional<PoolView> Scheduler::pool(const std::string& name) const {
   return core_->pool_view(name);
 }
+std::vector<UsageRestored> Scheduler::usage() const {
+  return core_->usage();
+}
 std::vector<KeptView> Scheduler::kept_by_people() const {
   return core_->kept_by_people();
 }

@@ -106,6 +106,10 @@ class Scheduler {
   std::size_t pending_count() const;                // workloads with nothing running
   std::size_t running_count() const;                // workloads with something running
 
+  // The usage history of all pools and queues (3.3), as events that put it back into a new core.
+  // Cost: O(pools × queues × resources).
+  std::vector<UsageRestored> usage() const;
+
   // Recomputes from the parts what is kept incrementally and compares (I1, I11). Error:
   // kFailed, naming the first difference. Cost: O(everything).
   Result<void> verify() const;

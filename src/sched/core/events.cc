@@ -191,6 +191,38 @@ Result<void> Core::on(const QueueRemoved& e) {
   return {};
 }
 
+Result<void> Core::on(const UsageRestored& e) {
+  const PoolId id = find_pool(e.pool);
+  if (!id.valid()) return fail(ErrorCode::kNotFound, "there is no pool '" + e.pool + "'");
+  std::optional<std::size_t> queue;
+  if (!e.queue.empty()) {
+    const QueueId named = queues_.find(e.queue);
+    if (!named.valid()) return fail(ErrorCode::kNotFound, "there is no queue '" + e.queue + "'");
+    queue = named.index();
+  }
+  PoolCore& pool = *pools_[id.index()];
+  FAIRLEAD_TRY(pool.usage.restore(now_, queue, resources_.intern(e.resource).index(), e.state));
+  pool.share_dirty = true;
+  return {};
+}
+
+std::vector<UsageRestored> Core::usage() const {
+  std::vector<UsageRestored> out;
+  for (const auto& pool : pools_) {
+    const auto add = [&](const std::string& name, std::optional<std::size_t> queue) {
+      for (std::size_t r = 0; r < resources_.size(); ++r) {
+        std::string state = pool->usage.text(queue, r);
+        if (state.empty()) continue;
+        out.push_back({pool->state().spec.name, name, resources_.name(Id<struct ResourceTag>(r)),
+                       std::move(state)});
+      }
+    };
+    add("", std::nullopt);
+    for (const QueueId q : queues_.parents_first()) add(queues_.get(q).spec.name, q.index());
+  }
+  return out;
+}
+
 Result<void> Core::on(const MixStated& e) {
   FAIRLEAD_TRY(check_mix(e));
   std::vector<std::pair<const TaskClass*, std::int64_t>> mix;

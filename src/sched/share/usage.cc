@@ -1,6 +1,8 @@
 #include "sched/share/usage.h"
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
 
 #include "base/check.h"
 
@@ -152,6 +154,11 @@ void UsageMeter::set(const UsageRule& rule, Instant now, std::int64_t amount) {
   held_ = amount;
 }
 
+void UsageMeter::set_since(const UsageRule& rule, Instant now, std::int64_t amount) {
+  held_ = amount;
+  set(rule, now, amount);
+}
+
 UInt128 UsageMeter::average(const UsageRule& rule, Instant now) const {
   if (!started_) return 0;
   if (rule.slot_of(now) != slot_) {
@@ -169,6 +176,126 @@ void UsageMeter::forget(const UsageRule& rule, Instant now) {
   const std::int64_t held = held_;
   *this = {};
   set(rule, now, held);
+}
+
+namespace {
+
+std::string hex(UInt128 value) {
+  std::string digits;
+  do {
+    digits.insert(digits.begin(), "0123456789abcdef"[static_cast<std::size_t>(value & 15)]);
+    value >>= 4;
+  } while (value != 0);
+  return digits;
+}
+
+// The words of a meter's text, one after the other.
+class Words {
+ public:
+  explicit Words(const std::string& text) : text_(text) {}
+
+  std::optional<std::int64_t> number() {
+    const std::string_view word = next();
+    std::int64_t value = 0;
+    const auto read = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (word.empty() || read.ec != std::errc{} || read.ptr != word.data() + word.size()) {
+      return std::nullopt;
+    }
+    return value;
+  }
+
+  // An average: at most kMaxDivisible with its fraction.
+  std::optional<UInt128> average() {
+    const std::string_view word = next();
+    if (word.empty() || word.size() > 26) return std::nullopt;
+    UInt128 value = 0;
+    for (const char c : word) {
+      const std::size_t digit = std::string_view("0123456789abcdef").find(c);
+      if (digit == std::string_view::npos) return std::nullopt;
+      value = value << 4 | digit;
+    }
+    if (value > UInt128{kMaxDivisible} << kAverageBits) return std::nullopt;
+    return value;
+  }
+
+  bool done() const { return at_ >= text_.size(); }
+
+ private:
+  std::string_view next() {
+    const std::size_t end = std::min(text_.find(' ', at_), text_.size());
+    const std::string_view word = std::string_view(text_).substr(std::min(at_, end), end - at_);
+    at_ = end + 1;
+    return word;
+  }
+
+  const std::string& text_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+// The length of a slot, what is held, since when, the slot, its average, that of those before, and
+// of a sliding window each slot's own.
+std::string UsageMeter::text(const UsageRule& rule) const {
+  if (!started_) return {};
+  std::string out = std::to_string(rule.slot_length().ms) + " " + std::to_string(held_) + " " +
+                    std::to_string(since_.ms) + " " + std::to_string(slot_) + " " + hex(current_) +
+                    " " + hex(closed_);
+  for (const UInt128 slot : slots_) out += " " + hex(slot);
+  return out;
+}
+
+Result<UsageMeter> UsageMeter::parse(const UsageRule& rule, const std::string& text) {
+  const auto refused = [&](const std::string& why) {
+    return fail(ErrorCode::kInvalidArgument, "the usage history " + why);
+  };
+  UsageMeter meter;
+  if (text.empty()) return meter;
+  Words words(text);
+  const auto length = words.number();
+  const auto held = words.number();
+  const auto since = words.number();
+  const auto slot = words.number();
+  const auto current = words.average();
+  const auto closed = words.average();
+  if (!length || !held || !since || !slot || !current || !closed) return refused("cannot be read");
+  if (*length != rule.slot_length().ms) return refused("is of another window");
+  meter.held_ = *held;
+  meter.since_ = Instant{*since};
+  meter.slot_ = *slot;
+  meter.current_ = *current;
+  meter.closed_ = *closed;
+  meter.started_ = true;
+  while (!words.done()) {
+    const auto average = words.average();
+    if (!average) return refused("cannot be read");
+    meter.slots_.push_back(*average);
+  }
+  const bool slots_fit =
+      meter.slots_.empty() || (rule.sliding() && meter.slots_.size() == UsageRule::kSlots);
+  if (*held < 0 || *held > kMaxDivisible || rule.slot_of(meter.since_) != *slot || !slots_fit) {
+    return refused("contradicts itself");
+  }
+  return meter;
+}
+
+std::string UsageHistory::text(std::optional<std::size_t> queue, std::size_t resource) const {
+  if (queue && *queue >= queues_.size()) return {};
+  const Meters& meters = queue ? queues_[*queue] : capacity_;
+  return resource < meters.size() ? meters[resource].text(rule_) : std::string();
+}
+
+Result<void> UsageHistory::restore(Instant now, std::optional<std::size_t> queue,
+                                   std::size_t resource, const std::string& text) {
+  FAIRLEAD_ASSIGN(UsageMeter restored, UsageMeter::parse(rule_, text));
+  if (restored.since() > now) {
+    return fail(ErrorCode::kInvalidArgument, "the usage history is of a time to come");
+  }
+  if (queue && queues_.size() <= *queue) queues_.resize(*queue + 1);
+  UsageMeter& present = meter(queue ? queues_[*queue] : capacity_, resource);
+  restored.set_since(rule_, now, present.held());
+  present = std::move(restored);
+  return {};
 }
 
 void UsageHistory::set_rule(Instant now, UsageRule rule) {

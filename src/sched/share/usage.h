@@ -20,8 +20,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "base/time.h"
 #include "model/pool.h"
 #include "sched/share/division.h"
@@ -68,6 +71,8 @@ class UsageMeter {
  public:
   // From `now` on, `amount` is held. Requires: now is not before the last change, amount >= 0.
   void set(const UsageRule& rule, Instant now, std::int64_t amount);
+  // The same, where it has been held since the last change already.
+  void set_since(const UsageRule& rule, Instant now, std::int64_t amount);
 
   // The average A of above at `now`, times 2^40. Requires: now is not before the last change.
   UInt128 average(const UsageRule& rule, Instant now) const;
@@ -75,6 +80,12 @@ class UsageMeter {
   std::int64_t held() const { return held_; }
   // Forgets everything but what is held.
   void forget(const UsageRule& rule, Instant now);
+
+  // All of it as words that parse() reads back to the same; "" for what was never set.
+  std::string text(const UsageRule& rule) const;
+  // Errors: kInvalidArgument if it is no such text, or of another window than the rule's.
+  static Result<UsageMeter> parse(const UsageRule& rule, const std::string& text);
+  Instant since() const { return since_; }
 
  private:
   void advance(const UsageRule& rule, Instant now);
@@ -101,6 +112,14 @@ class UsageHistory {
   void set_capacity(Instant now, std::size_t resource, std::int64_t amount);
   void set_held(Instant now, std::size_t queue, std::size_t resource, std::int64_t amount);
   void remove_queue(std::size_t queue);
+
+  // Of a queue, or without one the pool's capacity: what is remembered of it, as text.
+  std::string text(std::optional<std::size_t> queue, std::size_t resource) const;
+  // Puts back what text() said, in place of what is remembered so far; what is held now counts as
+  // held since then. Errors: as of UsageMeter::parse(); kInvalidArgument if it is of a time after
+  // `now`. Nothing has changed then.
+  Result<void> restore(Instant now, std::optional<std::size_t> queue, std::size_t resource,
+                       const std::string& text);
 
   // u in parts per billion, rounded down; at most kMaxDivisionUsage. 0 for a queue that never held
   // anything; 10^9 for one that held something of a resource that the pool never had.

@@ -205,5 +205,45 @@ RC_GTEST_PROP(UsageHistory, AgreesWithTheIntegral, ()) {
   RC_ASSERT(std::abs(ppb - held / all * 1e9L) < 50.0L);
 }
 
+// 3.3.e: 50 of 100, then 80, then 50; five hours later the history is told to another core.
+TEST(UsageHistory, GoesOnInAnotherCore) {
+  for (const UsageWindow window : {UsageWindow::kSliding, UsageWindow::kTumbling}) {
+    UsageHistory before = history(window);
+    before.set_capacity(at(hours(1)), 0, 100);
+    before.set_held(at(hours(1)), 2, 0, 50);
+    before.set_held(at(hours(3)), 2, 0, 80);
+    before.set_held(at(hours(4)), 2, 0, 50);
+    UsageHistory after = history(window);
+    after.set_capacity(at(hours(9)), 0, 100);
+    after.set_held(at(hours(9)), 2, 0, 50);
+    ASSERT_TRUE(after.restore(at(hours(9)), std::nullopt, 0, before.text(std::nullopt, 0)));
+    ASSERT_TRUE(after.restore(at(hours(9)), 2, 0, before.text(2, 0)));
+    before.set_capacity(at(hours(9)), 0, 100);
+    before.set_held(at(hours(9)), 2, 0, 50);
+    for (const Duration later : {hours(9), hours(20), hours(400)}) {
+      EXPECT_EQ(after.usage_ppb(at(later), 2, 0), before.usage_ppb(at(later), 2, 0));
+    }
+  }
+}
+
+// One slot of a sliding week is 9,450 s.
+TEST(UsageHistory, WhatIsNoHistoryOfItsIsRefusedAndChangesNothing) {
+  UsageHistory usage = history();
+  usage.set_held(at(hours(5)), 0, 0, 50);
+  usage.set_held(at(hours(50)), 0, 0, 50);
+  const std::string good = usage.text(0, 0);
+  ASSERT_TRUE(usage.restore(at(hours(50)), 0, 0, good));
+  UsageHistory other = history(UsageWindow::kTumbling);
+  other.set_held(at(hours(5)), 0, 0, 50);
+  for (const std::string& text :
+       {std::string("x"), good + " 1", good.substr(0, good.rfind(' ')), other.text(0, 0),
+        std::string("9450000 -1 18000000 1 0 0"), std::string("9450000 1 18000000 7 0 0"),
+        "9450000 1 18000000 1 0 " + std::string(26, 'f')}) {
+    EXPECT_FALSE(usage.restore(at(hours(50)), 0, 0, text)) << text;
+  }
+  EXPECT_FALSE(usage.restore(at(hours(49)), 0, 0, good)) << "of a time to come";
+  EXPECT_EQ(usage.text(0, 0), good);
+}
+
 }  // namespace
 }  // namespace fairlead::sched

@@ -71,6 +71,7 @@ std::vector<sched::Event> one_of_each() {
           mix,
           sched::ReservationUpserted{{"r", {"n"}, Instant{5}, Instant{9}, {"q"}}},
           sched::ReservationRemoved{"r"},
+          sched::UsageRestored{"p", "q", "gpu", "1 2 3"},
           sched::TimePassed{}};
 }
 

@@ -143,6 +143,14 @@ struct Fields<sched::MixStated> {
   static constexpr auto list = std::tuple{Field{"entries", &sched::MixStated::entries}};
 };
 template <>
+struct Fields<sched::UsageRestored> {
+  static constexpr const char* name = "usage-restored";
+  using T = sched::UsageRestored;
+  static constexpr auto list =
+      std::tuple{Field{"pool", &T::pool}, Field{"queue", &T::queue},
+                 Field{"resource", &T::resource}, Field{"state", &T::state}};
+};
+template <>
 struct Fields<sched::TimePassed> {
   static constexpr const char* name = "time";
   static constexpr auto list = std::tuple{};

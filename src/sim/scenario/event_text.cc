@@ -62,6 +62,9 @@ struct EventText {
   std::string operator()(const sched::ReservationRemoved& e) const {
     return "reservation removed: " + e.reservation;
   }
+  std::string operator()(const sched::UsageRestored& e) const {
+    return "usage restored: " + (e.queue.empty() ? "pool " + e.pool : e.queue);
+  }
   std::string operator()(const sched::TimePassed&) const { return "time passed"; }
 };
 

@@ -139,6 +139,8 @@ struct EventPrinter {
   Printed operator()(const sched::ReservationRemoved& e) const {
     return Line{"release", e.reservation, {}};
   }
+  // A scenario begins without a history.
+  Printed operator()(const sched::UsageRestored&) const { return std::nullopt; }
   Printed operator()(const sched::TimePassed&) const { return std::nullopt; }
 };
 
