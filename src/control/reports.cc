@@ -149,9 +149,9 @@ void Desk::on(const engine::EngineWarning& warning) {
   note("node", node_.name, "EngineWarning", warning.text, "engine");
 }
 
-// A loss is no failure of the workload and counts towards no limit, but what is lost again and again
-// (by something that kills supervisors) must not take the machine up with starting it. Tasks that
-// are lost together, as when the machine restarts, are one loss.
+// A loss is no failure of the workload and counts towards no limit, but what is lost again and
+// again (by something that kills supervisors) must not take the machine up with starting it. Tasks
+// that are lost together, as when the machine restarts, are one loss.
 Instant Desk::retry_after_loss(Workload& w) const {
   if (w.retry_after_loss <= now_) w.retry_after_loss = now_ + back_off(++w.losses);
   return w.retry_after_loss;

@@ -400,8 +400,8 @@ Result<std::unique_ptr<Connection>> open_and_check(const std::string& path) {
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::string& path) {
   auto db = open_and_check(path);
   std::error_code ignored;
-  const bool no_room = !db && (db.error().code == ErrorCode::kUnavailable ||
-                               db.error().code == ErrorCode::kIo);
+  const bool no_room =
+      !db && (db.error().code == ErrorCode::kUnavailable || db.error().code == ErrorCode::kIo);
   if (no_room && std::filesystem::remove(reserve_of(path), ignored)) db = open_and_check(path);
   if (!db) return fail(no_room ? full_disk(path, db.error()) : db.error());
   return std::make_unique<SqliteStore>(path, std::move(*db));

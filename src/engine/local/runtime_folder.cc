@@ -46,7 +46,8 @@ void sweep_folder(const std::string& folder) {
   }
   for (const std::string& name : names) {
     const std::string attempt = attempt_of(name);
-    if (!attempt.empty() && nobody_answers(folder, attempt)) ::unlink((folder + "/" + name).c_str());
+    if (!attempt.empty() && nobody_answers(folder, attempt))
+      ::unlink((folder + "/" + name).c_str());
   }
 }
 

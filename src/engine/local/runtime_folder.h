@@ -27,7 +27,8 @@ class RuntimeFolder {
   void remove_if_empty() const;
 
  private:
-  RuntimeFolder(std::string path, Descriptor lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+  RuntimeFolder(std::string path, Descriptor lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
 
   std::string path_;
   Descriptor lock_;
