@@ -38,7 +38,14 @@ engine::Sink Control::sink() {
 Result<void> Control::start(engine::Engine& engine) {
   desk_ = std::make_unique<Desk>(options_, store_, engine, clock_, ids_, log_);
   FAIRLEAD_TRY(desk_->recover(true));
-  FAIRLEAD_TRY(desk_->finish());
+  if (const auto written = desk_->finish(); !written) {
+    // A full disk is no reason not to start: what runs is told, and writes are refused until there
+    // is room. What the engine said is written then.
+    if (written.error().code != ErrorCode::kUnavailable) return written;
+    options_.warn("nothing can be written: " + written.error().text());
+    trouble_ = written.error();
+    FAIRLEAD_TRY(desk_->recover(false));
+  }
   thread_ = std::thread([this] { run(); });
   return {};
 }

@@ -157,6 +157,7 @@ Result<void> Desk::finish() {
     ++counters_.commits;
     if (rights_touched_) ++rights_;
   }
+  adopted_.clear();
   std::sort(changes_.begin(), changes_.end(),
             [](const Change& a, const Change& b) { return a.revision < b.revision; });
   log_.publish(std::exchange(changes_, {}));

@@ -292,7 +292,10 @@ class Desk {
   void on(const engine::Ended& ended);
   void on(const engine::EngineWarning& warning);
   void end_attempt(Attempt& attempt, TaskPhase phase, const std::string& reason);
-  void tell_core_of_end(Workload& w, const Attempt& attempt, sched::TaskOutcome outcome);
+  // `retry_at`: of a failure or loss, when it is tried again.
+  void tell_core_of_end(Workload& w, const Attempt& attempt, sched::TaskOutcome outcome,
+                        std::optional<Instant> retry_at = std::nullopt);
+  Instant retry_after_loss(Workload& w) const;
   void settle(Workload& w);
   void watch_time_limit(const Workload& w, const Attempt& attempt);
   void fail_workload(Workload& w, const std::string& reason);
@@ -328,6 +331,9 @@ class Desk {
   const Clock& clock_;
   IdSource& ids_;
   ChangeLog& log_;
+
+  // What the engine said once of all that it had, until that is written.
+  std::vector<engine::Adopted> adopted_;
 
   // Live state.
   std::unique_ptr<sched::Scheduler> core_;

@@ -93,6 +93,8 @@ struct Workload {
   std::optional<Instant> ended;
   std::optional<int> exit_code;
   std::int32_t failures = 0;
+  std::int32_t losses = 0;  // since this server began; for the back-off alone
+  Instant retry_after_loss{};
   std::int32_t preemptions = 0;
   std::int32_t restarts = 0;
   std::int64_t revision = 0;

@@ -314,9 +314,8 @@ Result<void> Desk::recover(bool first) {
   for (const auto& [id, attempt] : attempts_) {
     if (attempt.state != AttemptState::kWaiting) known.push_back(id);
   }
-  std::vector<engine::Adopted> adopted;
   if (first) {
-    FAIRLEAD_ASSIGN(adopted, engine_.adopt(known));
+    FAIRLEAD_ASSIGN(adopted_, engine_.adopt(known));
   }
   std::vector<std::string> ids;
   for (const auto& [id, w] : workloads_) ids.push_back(id);  // by creation
@@ -325,7 +324,7 @@ Result<void> Desk::recover(bool first) {
     if (found != workloads_.end()) tell_core_of(*found->second);
   }
   FAIRLEAD_TRY(restore_usage());
-  settle_adopted(adopted);
+  settle_adopted(adopted_);
   if (!first) {
     for (const auto& limit : limits) {
       if (attempts_.contains(limit.second)) time_limits_.insert(limit);

@@ -76,7 +76,7 @@ void Desk::on(const engine::StartFailed& failed) {
   const std::string reason = "could not start: " + failed.error.text();
   if (failed.may_retry) {
     ++w.failures;
-    tell_core_of_end(w, attempt, sched::TaskOutcome::kFailed);
+    tell_core_of_end(w, attempt, sched::TaskOutcome::kFailed, now_ + back_off(w.failures));
   }
   note(w, "StartFailed", "task " + task_of(w, attempt.role, attempt.index).id + " " + reason,
        "engine");
@@ -116,7 +116,9 @@ void Desk::on(const engine::Ended& ended) {
   }
   const std::string how = ending(result);
   const bool failed = phase == TaskPhase::kFailed;
-  if (failed) ++w.failures;
+  std::optional<Instant> retry_at;
+  if (failed) retry_at = now_ + back_off(++w.failures);
+  if (phase == TaskPhase::kLost && !told_to_stop) retry_at = retry_after_loss(w);
   if (phase == TaskPhase::kFailed || phase == TaskPhase::kSucceeded) {
     w.exit_code = result.exit_code ? *result.exit_code : 128 + result.signal.value_or(0);
   }
@@ -128,7 +130,8 @@ void Desk::on(const engine::Ended& ended) {
   tell_core_of_end(w, attempt,
                    phase == TaskPhase::kSucceeded ? sched::TaskOutcome::kSucceeded
                    : failed                       ? sched::TaskOutcome::kFailed
-                                                  : sched::TaskOutcome::kLost);
+                                                  : sched::TaskOutcome::kLost,
+                   retry_at);
   end_attempt(attempt, phase, phase == TaskPhase::kStopped ? task.reason + "; it " + how : how);
   // Of independent tasks the scheduler counts (8.2).
   const bool limit_passed =
@@ -146,14 +149,23 @@ void Desk::on(const engine::EngineWarning& warning) {
   note("node", node_.name, "EngineWarning", warning.text, "engine");
 }
 
-void Desk::tell_core_of_end(Workload& w, const Attempt& attempt, sched::TaskOutcome outcome) {
+// A loss is no failure of the workload and counts towards no limit, but what is lost again and
+// again (by something that kills supervisors) must not take the machine up with starting it. Tasks
+// that are lost together, as when the machine restarts, are one loss.
+Instant Desk::retry_after_loss(Workload& w) const {
+  if (w.retry_after_loss <= now_) w.retry_after_loss = now_ + back_off(++w.losses);
+  return w.retry_after_loss;
+}
+
+void Desk::tell_core_of_end(Workload& w, const Attempt& attempt, sched::TaskOutcome outcome,
+                            std::optional<Instant> retry_at) {
   if (!attempt.known_to_core || !w.in_core) return;
   sched::TaskEnded event;
   event.workload = w.core_name();
   event.role = w.spec().roles[static_cast<std::size_t>(attempt.role)].name;
   event.index = attempt.index;
   event.outcome = outcome;
-  if (outcome == sched::TaskOutcome::kFailed) event.retry_at = now_ + back_off(w.failures);
+  event.retry_at = retry_at;
   must(event);
 }
 

@@ -85,7 +85,8 @@ struct TaskEnded {
   std::string role;
   std::int32_t index = 0;
   TaskOutcome outcome = TaskOutcome::kSucceeded;
-  // 4.3: of a failure, before which nothing of the workload is tried again; what runs goes on.
+  // 4.3: of a failure or loss, before which nothing of the workload is tried again; what runs goes
+  // on.
   std::optional<Instant> retry_at = {};
 };
 

@@ -1,6 +1,8 @@
 #include "store/sqlite_store.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <unistd.h>
 #include <utility>
@@ -361,16 +363,62 @@ class SqliteStore final : public Store {
   mutable std::vector<std::unique_ptr<Connection>> readers_;  // guarded by mutex_
 };
 
-}  // namespace
+// What opening needs on the disk: SQLite keeps the index of its WAL in a file of its own, and wants
+// it whole.
+constexpr std::int64_t kReserve = std::int64_t{512} << 10;  // bytes
 
-Result<std::unique_ptr<Store>> open_sqlite_store(const std::string& path) {
+std::string reserve_of(const std::string& path) {
+  return path + "-reserve";
+}
+
+Error full_disk(const std::string& path, const Error& why) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  std::error_code error;
+  const auto space = std::filesystem::space(folder, error);
+  if (error || space.available >= static_cast<std::uintmax_t>(kReserve)) return why;
+  return {ErrorCode::kUnavailable,
+          "the disk that holds the store " + path + " is full: opening it needs " +
+              std::to_string(kReserve >> 10) + " KiB, and " +
+              std::to_string(space.available >> 10) + " KiB are free",
+          {},
+          {},
+          "free some space in " + folder + "; what was acknowledged is safe, and tasks go on"};
+}
+
+Result<std::unique_ptr<Connection>> open_and_check(const std::string& path) {
   FAIRLEAD_ASSIGN(auto db, Connection::open(path, Access::kReadWrite));
   FAIRLEAD_TRY(
       db->execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
                   "PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864;"));
   FAIRLEAD_TRY(check_pages(*db, path));
   FAIRLEAD_TRY(migrate(*db, path));
-  return std::make_unique<SqliteStore>(path, std::move(db));
+  return db;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> open_sqlite_store(const std::string& path) {
+  auto db = open_and_check(path);
+  std::error_code ignored;
+  const bool no_room =
+      !db && (db.error().code == ErrorCode::kUnavailable || db.error().code == ErrorCode::kIo);
+  if (no_room && std::filesystem::remove(reserve_of(path), ignored)) db = open_and_check(path);
+  if (!db) return fail(no_room ? full_disk(path, db.error()) : db.error());
+  return std::make_unique<SqliteStore>(path, std::move(*db));
+}
+
+void keep_reserve(const std::string& path) {
+  const std::string file = reserve_of(path);
+  std::error_code error;
+  if (std::filesystem::file_size(file, error) == kReserve && !error) return;
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  // Written, not only promised: a hole would take no room. On a disk without room for all of it,
+  // what there is.
+  const std::string block(std::size_t{4} << 10, '\1');
+  for (std::int64_t have = 0; out && have < kReserve;
+       have += static_cast<std::int64_t>(block.size())) {
+    out << block << std::flush;
+  }
 }
 
 Result<void> copy_sqlite_store(const std::string& from, const std::string& to) {

@@ -19,4 +19,8 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const std::string& path);
 // O(size).
 Result<void> copy_sqlite_store(const std::string& from, const std::string& to);
 
+// Takes half a MiB beside the store, which opening it gives up where the disk is full, so that a
+// server can always start and say what runs. To be called when all that a start writes is written.
+void keep_reserve(const std::string& path);
+
 }  // namespace fairlead::store

@@ -4,9 +4,11 @@
 usage: start_test.py PROGRAM
 """
 
+import datetime
 import glob
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -27,6 +29,11 @@ def alive(pid):
         return False
 
 
+def end_process(pid):
+    if alive(pid):
+        os.kill(pid, signal.SIGKILL)
+
+
 class Start(unittest.TestCase):
     def setUp(self):
         self.root = tempfile.mkdtemp(prefix="fairlead-start-")
@@ -43,8 +50,8 @@ class Start(unittest.TestCase):
             self.server.stop()
         shutil.rmtree(self.root, ignore_errors=True)
 
-    def submit(self, name, *command, gpu=True):
-        body = {"name": name, "gracePeriod": "1s", "run": {"command": list(command), "workingDir": "/"}}
+    def submit(self, name, *command, gpu=True, **fields):
+        body = {"name": name, "gracePeriod": "1s", "run": {"command": list(command), "workingDir": "/"}, **fields}
         if gpu:
             body["gpu"] = 1
         answer = self.server.post("/api/v1/workloads", body)
@@ -140,6 +147,74 @@ class Start(unittest.TestCase):
         self.assertEqual(os.stat(self.state).st_mode & 0o777, 0o700)
         self.assertEqual(os.stat(self.state + "/store.db").st_mode & 0o777, 0o600)
         self.assertIn("had mode 0755", open(self.server.log.name).read())
+
+    # It said "disk I/O error" and did not start, and nobody could look what ran.
+    def test_on_a_full_disk_it_starts_and_tells_and_goes_on(self):
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m,mode=700", "tmpfs", self.root],
+                                 capture_output=True)
+        if mounted.returncode != 0:
+            self.skipTest("no file system can be mounted here")
+        try:
+            for ended in (lambda: self.server.stop(), lambda: self.server.kill()):
+                self.server.start()
+                runs = self.submit("runs", "sleep", "1000", gpu=False)
+                ends = self.submit("ends", "sh", "-c", f"while ! [ -e {self.root}/go ]; do sleep 0.05; done; exit 3",
+                                   gpu=False, backoffLimit=0)
+                self.run_until(runs, "running")
+                self.run_until(ends, "running")
+                pid = self.task(ends)["pid"]
+                self.addCleanup(end_process, self.task(runs)["pid"])
+                ended()
+                open(self.root + "/go", "w").close()
+                self.server.wait_for("its end", lambda: not alive(pid))
+                fill = open(self.root + "/fill", "wb", buffering=0)
+                with self.assertRaises(OSError):
+                    while fill.write(b"x" * 4096) == 4096:
+                        pass
+                self.server.start(wait=False)
+                self.server.wait_for("an answer", self.answers)
+                self.assertEqual(self.workload(runs)["status"]["phase"], "running")
+                refused = self.server.post("/api/v1/workloads", {"name": "no", "run": {"command": ["true"]}})
+                self.assertEqual(refused.status, 503, refused.text)
+                self.assertIn("full", refused.text)
+                os.unlink(self.root + "/fill")
+                fill.close()
+                self.run_until(ends, "failed")
+                self.assertEqual(self.workload(ends)["status"]["exitCode"], 3)
+                self.server.wait_for("readiness", lambda: self.server.get("/readyz").status == 200)
+                for id in (runs, ends):
+                    self.server.request("DELETE", f"/api/v1/workloads/{id}?gracePeriod=0s")
+                self.server.wait_for("no workload", lambda: not self.server.all("/api/v1/workloads"))
+                self.server.stop()
+                os.unlink(self.root + "/go")
+        finally:
+            if self.server.process.poll() is None:
+                self.server.kill()
+            subprocess.run(["umount", "-l", self.root])
+
+    def answers(self):
+        try:
+            return self.server.get("/healthz").status == 200
+        except OSError:
+            return False
+
+    # One whose supervisors are killed again and again was started again at once, each time.
+    def test_what_is_lost_waits_longer_each_time(self):
+        self.server.start()
+        id = self.submit("lost", "sleep", "1000", gpu=False)
+        for times in (1, 2):
+            self.run_until(id, "running")
+            pid = self.task(id)["pid"]
+            supervisor = int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1])
+            os.kill(supervisor, signal.SIGKILL)
+            self.server.wait_for("it is tried again", lambda: self.task(id)["attempt"] == times + 1)
+            self.run_until(id, "running")
+        events = self.server.all(f"/api/v1/workloads/{id}/events")
+        when = [[datetime.datetime.fromisoformat(e["at"]) for e in events if e["reason"] == reason]
+                for reason in ("TaskEnded", "Scheduled")]
+        waits = [(begun - lost).total_seconds() for lost, begun in zip(when[0], when[1][1:])]
+        self.assertEqual([round(w) for w in waits], [1, 2], events)
+        self.assertEqual(self.workload(id)["status"]["tasks"]["failed"], 0)
 
     def test_tasks_have_the_usual_umask(self):
         os.umask(0o027)

@@ -155,6 +155,7 @@ Result<void> run_server(const ServerSettings& settings,
   engine_options.state = unknown.engine_state;
   FAIRLEAD_ASSIGN(const auto engine, engine::LocalEngine::open(engine_options, control.sink()));
   FAIRLEAD_TRY(control.start(*engine));
+  store::keep_reserve(unknown.store_path);
 
   api::Identity identity(*store, clock, geteuid());
   api::Streams streams(*engine);

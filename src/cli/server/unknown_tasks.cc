@@ -62,11 +62,13 @@ Error refusal(const UnknownTasksCheck& check, bool lost, const Kept& tasks) {
   error.code = ErrorCode::kConflict;
   error.message = "the store " + check.store_path +
                   (lost ? " is missing or empty" : " is older than what runs here") + ", and " +
-                  check.engine_state + "/attempts holds " +
-                  count_of(tasks.size(), "attempt") + " that it does not know; ";
+                  check.engine_state + "/attempts holds " + count_of(tasks.size(), "attempt") +
+                  " that it does not know; ";
   error.message += running.empty() ? "none of them runs"
-                                   : count_of(running.size(), "task") + " may still run on devices "
-                                         "that would be granted twice: " + names_of(running);
+                                   : count_of(running.size(), "task") +
+                                         " may still run on devices "
+                                         "that would be granted twice: " +
+                                         names_of(running);
   error.cure =
       "put the latest store.db back (with store.db-wal, if there is one). To begin without it, "
       "start with --end-unknown-tasks, which ends what runs with its grace and sets aside what is "

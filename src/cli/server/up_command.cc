@@ -129,8 +129,9 @@ void add_up_command(CLI::App& app, CliContext& context) {
       ->type_name("GPUS");
   up->add_flag("--allow-root-tasks", options->settings.allow_root_tasks,
                "let root's submissions run as root");
-  up->add_flag("--end-unknown-tasks", options->settings.end_unknown_tasks,
-               "end tasks that run here and are not in the store, which was lost or is an old copy");
+  up->add_flag(
+      "--end-unknown-tasks", options->settings.end_unknown_tasks,
+      "end tasks that run here and are not in the store, which was lost or is an old copy");
   up->add_flag("--detach", options->detach, "go on in the background");
   static constexpr Example kExamples[] = {
       {"eight simulated GPUs, in the foreground", "fairlead up --simulate 8xH100-80GB"},

@@ -11,10 +11,11 @@ namespace fairlead::engine {
 
 struct KeptAttempt {
   AttemptId id;
-  bool over = false;      // its result is written
-  bool may_run = false;   // a supervisor holds it, or was killed while it ran since the machine began
-  std::int64_t pid = 0;   // of its main process; 0: it has not begun
-  std::string workload;   // name, and project
+  bool over = false;  // its result is written
+  bool may_run =
+      false;  // a supervisor holds it, or was killed while it ran since the machine began
+  std::int64_t pid = 0;  // of its main process; 0: it has not begun
+  std::string workload;  // name, and project
   std::string project;
 };
 

@@ -9,7 +9,6 @@
 #include <future>
 #include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "engine/local/worker.h"
 
@@ -71,29 +70,16 @@ Result<std::unique_ptr<LocalEngine>> LocalEngine::open(LocalEngineOptions option
   FAIRLEAD_TRY(AttemptFolder::prepare(options.state));
   FAIRLEAD_ASSIGN(Descriptor lock, lock_state(options.state));
   const std::string name = name_for(options.state);
-  if (options.runtime.empty()) {
+  const bool named_by_us = options.runtime.empty();
+  if (named_by_us) {
     const char* of_user = std::getenv("XDG_RUNTIME_DIR");
     options.runtime = ::geteuid() == 0                          ? "/run/" + name
                       : of_user != nullptr && of_user[0] == '/' ? of_user + ("/" + name)
                                                                 : options.state + "/runtime";
   }
-  // Others may pass through it to their own notice, and list nothing.
-  if (::mkdir(options.runtime.c_str(), 0711) != 0 && errno != EEXIST) {
-    return fail(Error{ErrorCode::kIo,
-                      std::string("cannot be made: ") + std::strerror(errno),
-                      options.runtime,
-                      {},
-                      "name another folder for sockets and notices"});
-  }
-  struct stat status{};
-  if (::lstat(options.runtime.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
-      status.st_uid != ::geteuid() || ::chmod(options.runtime.c_str(), 0711) != 0) {
-    return fail(Error{ErrorCode::kIo,
-                      "is not a folder of the server's own user",
-                      options.runtime,
-                      {},
-                      "name another folder for sockets and notices"});
-  }
+  FAIRLEAD_ASSIGN(RuntimeFolder runtime, RuntimeFolder::open(options.runtime));
+  runtime.sweep();
+  if (named_by_us) runtime.sweep_neighbours();
   AttemptFolder::sweep(options.state);
   LauncherOptions launcher;
   launcher.program = options.launcher;
@@ -101,7 +87,8 @@ Result<std::unique_ptr<LocalEngine>> LocalEngine::open(LocalEngineOptions option
   launcher.runtime = options.runtime;
   launcher.group = options.use_control_groups ? name : "";
   launcher.files = raise_file_limit();
-  auto worker = std::make_unique<Worker>(std::move(launcher), std::move(sink), std::move(lock));
+  auto worker = std::make_unique<Worker>(std::move(launcher), std::move(sink), std::move(lock),
+                                         std::move(runtime));
   FAIRLEAD_TRY(worker->open());
   return std::unique_ptr<LocalEngine>(new LocalEngine(std::move(worker)));
 }

@@ -5,6 +5,8 @@
 
 #include "engine/local/attempt_folder.h"
 #include "engine/local/engine_testing.h"
+#include "engine/local/runtime_folder.h"
+#include "engine/local/wire.h"
 
 namespace fairlead::engine {
 namespace {
@@ -138,6 +140,47 @@ TEST_F(Recovery, AnotherServersAttemptOfTheSameIdIsLeftAlone) {
   EXPECT_TRUE(lost.get().lost);
   EXPECT_NE(parent_of(ours), 0) << "ours runs on";
   EXPECT_EQ(reports(), 0U);
+}
+
+// Sockets and notices of what was killed once stayed in /run for ever.
+TEST_F(Recovery, WhatNobodyAnswersForIsSweptAway) {
+  start(shell("a", "sleep 1000"));
+  const auto a = wait_for<Started>("a");
+  start(shell("b", "sleep 1000"));
+  ASSERT_TRUE(wait_for<Started>("b"));
+  ASSERT_TRUE(a);
+  const std::string socket = options_.runtime + "/a.sock";
+  ASSERT_EQ(::kill(parent_of(a->pid), SIGKILL), 0);
+  EXPECT_TRUE(result_of("a").lost);
+  EXPECT_FALSE(std::filesystem::exists(socket)) << "the server saw it";
+  close();
+  ASSERT_TRUE(listen_for(options_.runtime, "a")) << "left by a supervisor that is dead";
+  std::ofstream(options_.runtime + "/a.json") << "{}";
+  std::ofstream(options_.runtime + "/kept.txt") << "of someone else";
+  open();
+  EXPECT_FALSE(std::filesystem::exists(socket));
+  EXPECT_FALSE(std::filesystem::exists(options_.runtime + "/a.json"));
+  EXPECT_TRUE(std::filesystem::exists(options_.runtime + "/b.sock"));
+  EXPECT_TRUE(std::filesystem::exists(options_.runtime + "/kept.txt"));
+}
+
+TEST_F(Recovery, FoldersOfEnginesThatAreGoneAreSweptAwayAndOthersStay) {
+  const std::string run = folder_ + "/run";
+  std::filesystem::create_directories(run + "/f-2");
+  std::filesystem::create_directories(run + "/g-2");
+  ASSERT_TRUE(listen_for(run + "/f-2", "gone"));
+  const auto lives = RuntimeFolder::open(run + "/f-3");
+  ASSERT_TRUE(lives);
+  const auto other = RuntimeFolder::open(run + "/f-4");
+  ASSERT_TRUE(other);
+  std::filesystem::create_directories(run + "/f-5");
+  const auto answers = listen_for(run + "/f-5", "runs");  // its server is gone, it goes on
+  RuntimeFolder::open(run + "/f-1")->sweep_neighbours();
+  EXPECT_FALSE(std::filesystem::exists(run + "/f-2"));
+  EXPECT_TRUE(std::filesystem::exists(run + "/f-3"));
+  EXPECT_TRUE(std::filesystem::exists(run + "/f-5/runs.sock"));
+  EXPECT_TRUE(std::filesystem::exists(run + "/g-2"));
+  EXPECT_FALSE(RuntimeFolder::open(run + "/f-4")) << "one engine at a time";
 }
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutGroups, SupervisorKilled, testing::Bool(),

@@ -62,8 +62,7 @@ Descriptor accept_trusted(int listener) {
   Descriptor connection(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
   ucred peer{};
   socklen_t size = sizeof peer;
-  if (!connection ||
-      ::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+  if (!connection || ::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
     return {};
   }
   return peer.uid == 0 || peer.uid == ::geteuid() ? std::move(connection) : Descriptor();

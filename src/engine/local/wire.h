@@ -34,8 +34,8 @@ Result<std::pair<Descriptor, Descriptor>> packet_pair();
 Result<std::pair<Descriptor, Descriptor>> stream_pair();
 
 // The socket on which the supervisor of an attempt answers, in a folder for what does not outlive
-// the machine's run; mode 0600. Its path may be longer than an address holds. Error: kNotFound if nobody
-// listens, kIo.
+// the machine's run; mode 0600. Its path may be longer than an address holds. Error: kNotFound if
+// nobody listens, kIo.
 Result<Descriptor> listen_for(const std::string& folder, const std::string& attempt);
 // Who connects to it and is neither root nor the account of this process is turned away: an order
 // that comes this way is carried out as the task's user. Empty if there is nobody to hear.

@@ -1,5 +1,6 @@
 #include "engine/local/worker.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <poll.h>
@@ -28,8 +29,12 @@ Error never_began(const AttemptId& attempt) {
 
 }  // namespace
 
-LocalEngine::Worker::Worker(LauncherOptions launcher, Sink sink, Descriptor state_lock)
-    : options_(std::move(launcher)), sink_(std::move(sink)), state_lock_(std::move(state_lock)) {
+LocalEngine::Worker::Worker(LauncherOptions launcher, Sink sink, Descriptor state_lock,
+                            RuntimeFolder runtime)
+    : options_(std::move(launcher)),
+      sink_(std::move(sink)),
+      state_lock_(std::move(state_lock)),
+      runtime_(std::move(runtime)) {
   if (!options_.group.empty()) {
     node::CgroupOptions groups;
     groups.name = options_.group;
@@ -53,6 +58,11 @@ LocalEngine::Worker::~Worker() {
     remover_.join();
   }
   groups_.remove_empty_parents();
+  const bool all_over = std::all_of(table_.begin(), table_.end(), [](const auto& one) {
+    return one.second.state == State::kOver;
+  });
+  // A supervisor that is about to begin has not made its socket yet.
+  if (all_over) runtime_.remove_if_empty();
 }
 
 Result<void> LocalEngine::Worker::open() {
@@ -273,6 +283,9 @@ void LocalEngine::Worker::handle(Item& item, const Fields& message) {
 void LocalEngine::Worker::conclude(Item& item, const Outcome& outcome) {
   if (item.second.state == State::kOver) return;
   hang_up(item);
+  if (const auto* ended = std::get_if<Ended>(&outcome); ended != nullptr && ended->result.lost) {
+    forget_lost(options_.runtime, item.first);
+  }
   set_state(item, State::kOver);
   if (const auto* ended = std::get_if<Ended>(&outcome)) {
     sink_(*ended);

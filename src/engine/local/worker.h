@@ -17,6 +17,7 @@
 
 #include "engine/local/launcher.h"
 #include "engine/local/local_engine.h"
+#include "engine/local/runtime_folder.h"
 #include "engine/local/settle.h"
 #include "engine/local/wire.h"
 
@@ -27,7 +28,7 @@ class LocalEngine::Worker {
   enum class State : std::uint8_t { kKnown, kOver };
   using Answer = std::shared_ptr<std::promise<Result<void>>>;
 
-  Worker(LauncherOptions launcher, Sink sink, Descriptor state_lock);
+  Worker(LauncherOptions launcher, Sink sink, Descriptor state_lock, RuntimeFolder runtime);
   ~Worker();
   Result<void> open();
 
@@ -84,6 +85,7 @@ class LocalEngine::Worker {
   const LauncherOptions options_;
   const Sink sink_;
   const Descriptor state_lock_;
+  const RuntimeFolder runtime_;
   node::CgroupTree groups_;
   Descriptor epoll_;
   Descriptor wake_;

@@ -261,10 +261,8 @@ Result<void> Core::on(const TaskEnded& e) {
   withdraw_wants(id);
   stop_task(id, role, e.index,
             e.outcome == TaskOutcome::kSucceeded ? TaskState::kSucceeded : TaskState::kPending);
-  if (e.outcome == TaskOutcome::kFailed) {
-    ++w.failures;
-    if (e.retry_at) back_off(id, *e.retry_at);
-  }
+  if (e.outcome == TaskOutcome::kFailed) ++w.failures;
+  if (e.retry_at && e.outcome != TaskOutcome::kSucceeded) back_off(id, *e.retry_at);
   after_change(id);
   return {};
 }
