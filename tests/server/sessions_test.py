@@ -33,10 +33,12 @@ class Sessions(unittest.TestCase):
         self.server = Server(PROGRAM, self.root + "/state", "--simulate", "2xT4").start()
 
     def tearDown(self):
-        for w in self.server.all("/api/v1/workloads"):
-            self.server.request("DELETE", f"/api/v1/workloads/{w['id']}?gracePeriod=0s")
-        self.server.wait_for("no workload", lambda: not self.server.all("/api/v1/workloads"))
-        self.server.stop()
+        try:
+            for w in self.server.all("/api/v1/workloads"):
+                self.server.request("DELETE", f"/api/v1/workloads/{w['id']}?gracePeriod=0s")
+            self.server.wait_for("no workload", lambda: not self.server.all("/api/v1/workloads"))
+        finally:
+            self.server.stop()
         shutil.rmtree(self.root, ignore_errors=True)
 
     def submit(self, name, *command):
