@@ -37,6 +37,10 @@ Result<void> Desk::check_caller(const Caller& caller) const {
     if (good) {
       FAIRLEAD_ASSIGN(const auto record, store_.get(caller.via, caller.credential));
       good = record.has_value();
+      if (good && !record->scope.empty()) {  // a session: the token that it was opened with
+        FAIRLEAD_ASSIGN(const auto token, store_.get("token", record->scope));
+        good = token.has_value() && !revoked_.contains(record->scope);
+      }
     }
     if (!good) {
       return fail(ErrorCode::kUnauthenticated, "the token is not good any more",

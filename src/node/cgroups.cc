@@ -24,8 +24,13 @@ bool exists_at(const std::string& path) {
   return ::access(path.c_str(), F_OK) == 0;
 }
 
+// A task of another user reads its own limits there (the runtimes of many languages do), whatever
+// the umask of the server.
 Result<void> make_folder(const std::string& path) {
-  if (::mkdir(path.c_str(), 0755) == 0) return {};
+  if (::mkdir(path.c_str(), 0755) == 0) {
+    (void)::chmod(path.c_str(), 0755);
+    return {};
+  }
   const ErrorCode code = errno == EEXIST ? ErrorCode::kAlreadyExists : ErrorCode::kIo;
   return fail(Error{code,
                     std::string("the control group cannot be made: ") + std::strerror(errno),
@@ -199,7 +204,7 @@ Result<Cgroup> CgroupTree::create(const std::string& name, const CgroupLimits& l
     if (std::find(made.begin(), made.end(), folder) != made.end()) continue;
     if (!exists_at(one->folder)) {
       // The first group of this tree: v2 hands the controllers down level by level.
-      (void)::mkdir(one->folder.c_str(), 0755);
+      (void)make_folder(one->folder);
       if (one->v2) {
         const std::string above = one->folder.substr(0, one->folder.rfind('/'));
         for (const char* controller : {"+cpu", "+memory", "+pids"}) {

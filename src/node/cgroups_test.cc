@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -76,6 +77,23 @@ TEST(Cgroups, VersionOneHasAFolderPerControllerInsideTheServersOwn) {
   EXPECT_TRUE(group->exists());
   ASSERT_TRUE(group->remove());
   EXPECT_FALSE(groups.find("one").exists());
+}
+
+// A server that keeps what it makes to itself made groups in which tasks of other users could not
+// read their own limits.
+TEST(Cgroups, ATaskOfAnotherUserCanReadItsOwnWhateverTheUmask) {
+  const TestTree tree;
+  tree.write("self", "4:freezer:/\n");
+  tree.write("cgroup/freezer/cgroup.procs", "");
+  const mode_t before = ::umask(077);
+  const auto group = CgroupTree::detect(options_of(tree)).create("one", {});
+  ::umask(before);
+  ASSERT_TRUE(group) << group.error().text();
+  for (const char* folder : {"cgroup/freezer/fairlead", "cgroup/freezer/fairlead/one"}) {
+    struct stat status{};
+    ASSERT_EQ(::stat((tree / folder).c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0755U) << folder;
+  }
 }
 
 TEST(Cgroups, AMachineWithoutThemSaysSo) {

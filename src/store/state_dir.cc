@@ -25,26 +25,33 @@ std::string read_all(int fd) {
   return out;
 }
 
-// Whoever may write to a directory above can put another in its place; in a sticky one (/tmp) that
-// is for the owner of each entry alone. A link leads wherever its owner wants.
-Result<void> check_way(const std::filesystem::path& path) {
+// Whoever may write to a directory on the way can put another in its place; in a sticky one (/tmp)
+// that is for the owner of each entry alone. A link leads wherever its owner wants, and what it
+// leads over is on the way too. Requires: `way` leads to `end`, so that no link leads in a circle.
+Result<void> check_way(const std::filesystem::path& way, const struct stat& end) {
   std::filesystem::path so_far;
-  for (const std::filesystem::path& part : path) {
+  for (const std::filesystem::path& part : way) {
     so_far /= part;
     struct stat info{};
     if (lstat(so_far.c_str(), &info) != 0) continue;
     const std::string here = so_far.string();
     if (S_ISLNK(info.st_mode)) {
-      if (info.st_uid == 0 || info.st_uid == geteuid()) continue;
-      return fail(ErrorCode::kForbidden,
-                  "the state directory " + path.string() + " lies behind the link " + here +
-                      ", which belongs to user " + std::to_string(info.st_uid),
-                  "name the directory itself with --state DIR");
+      if (info.st_uid != 0 && info.st_uid != geteuid()) {
+        return fail(ErrorCode::kForbidden,
+                    "the state directory lies behind the link " + here +
+                        ", which belongs to user " + std::to_string(info.st_uid),
+                    "name the directory itself with --state DIR");
+      }
+      std::error_code error;
+      const std::filesystem::path target = std::filesystem::read_symlink(so_far, error);
+      if (!error) FAIRLEAD_TRY(check_way(so_far.parent_path() / target, end));
+      continue;
     }
-    if (so_far != path && (info.st_mode & S_IWOTH) != 0 && (info.st_mode & S_ISVTX) == 0) {
+    if (info.st_dev == end.st_dev && info.st_ino == end.st_ino) continue;  // looked at by itself
+    if ((info.st_mode & S_IWOTH) != 0 && (info.st_mode & S_ISVTX) == 0) {
       return fail(ErrorCode::kForbidden,
-                  "anyone may put another in the place of the state directory " + path.string() +
-                      ": " + here + " can be written to by all",
+                  "anyone may put another in the place of the state directory: " + here +
+                      " can be written to by all",
                   "chmod o-w " + here + ", or name another with --state DIR");
     }
   }
@@ -83,13 +90,11 @@ Result<StateDir> StateDir::open(const std::string& path) {
     return fail(ErrorCode::kIo, "the state directory " + absolute + " cannot be made: " + why(),
                 "name another with --state DIR");
   }
-  FAIRLEAD_TRY(check_way(absolute));
-  const std::string real = std::filesystem::canonical(absolute, error).string();
-  if (!error && real != absolute) FAIRLEAD_TRY(check_way(real));
   struct stat info{};
   if (stat(absolute.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
     return fail(ErrorCode::kIo, absolute + " is not a directory", "name another with --state DIR");
   }
+  FAIRLEAD_TRY(check_way(absolute, info));
   if (info.st_uid != geteuid()) {
     return fail(ErrorCode::kForbidden,
                 "the state directory " + absolute + " belongs to user " +

@@ -87,6 +87,14 @@ TEST_F(StateDirectory, IsRefusedWhereOthersCouldPutAnotherInItsPlace) {
   // Behind a link of our own it is the same place.
   std::filesystem::create_directory_symlink(folder_ + "/open/state", folder_ + "/link");
   EXPECT_FALSE(StateDir::open(folder_ + "/link"));
+  // A link to a link that lies where anyone may put another.
+  std::filesystem::create_directory(folder_ + "/safe");
+  std::filesystem::create_directory_symlink("../safe", folder_ + "/open/second");
+  std::filesystem::create_directory_symlink("open/second", folder_ + "/first");
+  const auto over = StateDir::open(folder_ + "/first");
+  ASSERT_FALSE(over);
+  EXPECT_NE(over.error().message.find("/open can be written to by all"), std::string::npos)
+      << over.error().message;
   ASSERT_EQ(chmod((folder_ + "/open").c_str(), 01777), 0);
   EXPECT_TRUE(StateDir::open(folder_ + "/link")) << "sticky: entries are their owners'";
 }

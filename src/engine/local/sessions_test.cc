@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "engine/local/engine_testing.h"
+#include "engine/local/fields.h"
 #include "engine/local/wire.h"
 #include "node/cgroups.h"
 #include "node/text_files.h"
@@ -91,6 +92,33 @@ TEST_F(Sessions, ThatWaitForASupervisorHoldUpNoOtherTask) {
   int opened = 0;
   for (auto& one : waiting) opened += one.get().has_value() ? 1 : 0;
   EXPECT_EQ(opened, 8);
+}
+
+// A session that was given up on while its supervisor stood still, and was told to have failed.
+TEST_F(Sessions, OfOneWhoHasLeftBeginNothing) {
+  start_and_wait(shell("a", "sleep 1000"));
+  const auto engine = connect_to(options_.runtime, "a");
+  ASSERT_TRUE(engine) << engine.error().text();
+  const std::string attach = FieldWriter().add("attach", 1).take();
+  const std::string exec =
+      FieldWriter().add("command", "touch").add("command", folder_ + "/ran").take();
+  for (const std::string& what : {attach, exec}) {
+    auto ends = stream_pair();
+    ASSERT_TRUE(ends);
+    ends->first.reset();
+    const std::string order = FieldWriter().add("kind", "session").add("id", 1).take() + what;
+    ASSERT_TRUE(send_message(engine->get(), order, ends->second.get()));
+    std::string reply;
+    while (reply.find("reply") == std::string::npos) {  // after what everyone is told first
+      pollfd wanted{engine->get(), POLLIN, 0};
+      ASSERT_EQ(::poll(&wanted, 1, kPatienceMs), 1);
+      Message message;
+      ASSERT_EQ(receive_message(engine->get(), message), Received::kMessage);
+      reply = message.text;
+    }
+    EXPECT_NE(reply.find("who asked has left"), std::string::npos) << reply;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/ran"));
 }
 
 // Orders to a supervisor that does not read fill its socket; a stop order is told again until it is

@@ -30,6 +30,15 @@ constexpr int kKillAgainMs = 50;
 constexpr int kSayUnkillableMs = 10'000;
 constexpr std::size_t kMostInput = std::size_t{64} << 10;
 
+Error has_left() {
+  return {ErrorCode::kConflict, "who asked has left", {}, {}, {}};
+}
+
+bool hung_up(const Descriptor& client) {
+  pollfd polled{client.get(), 0, 0};
+  return ::poll(&polled, 1, 0) > 0;
+}
+
 class Supervisor {
  public:
   Supervisor(const SupervisorPlace& place, AttemptFolder folder, TaskLaunch launch)
@@ -194,11 +203,10 @@ void Supervisor::watch(std::vector<Watch>& watches) {
     watches.push_back({streams_.wants_room(), POLLOUT, [this](short) { streams_.push(); }});
   }
   for (Opening& opening : openings_) {
+    // Of its client only the end is of interest: what it says waits for the program. It comes
+    // before the voice, so that nothing begins for one who has left.
+    watches.push_back({opening.client(), 0, [&opening](short) { opening.refuse(has_left()); }});
     watches.push_back({opening.voice(), POLLIN, [&opening](short) { opening.hear(); }});
-    // Of its client only the end is of interest: what it says waits for the program.
-    watches.push_back({opening.client(), 0, [&opening](short) {
-                         opening.refuse({ErrorCode::kConflict, "who asked has left", {}, {}, {}});
-                       }});
   }
   for (Session& session : sessions_) {
     const bool own = session.kind() == SessionKind::kExec;
@@ -334,6 +342,8 @@ std::optional<Result<void>> Supervisor::obey(const Fields& order, Descriptor& be
 std::optional<Result<void>> Supervisor::open_session(const Fields& order, Descriptor client,
                                                      int asker) {
   if (!client || main_status_) return fail(ErrorCode::kConflict, "the task has ended");
+  // It waited here for longer than the server waits, and was told so: the command must not run yet.
+  if (hung_up(client)) return fail(has_left());
   if (order.find("attach")) {
     sessions_.emplace_back(std::move(client), SessionKind::kAttach);
     return Result<void>();

@@ -97,10 +97,12 @@ class Connection::Answer final : public AnswerPort {
     }
     const auto connection = connection_.lock();
     if (!connection) return std::nullopt;
-    const auto session =
-        WebSocketSession::make(connection->executor_, std::move(options), [weak = connection_] {
+    const auto session = WebSocketSession::make(
+        connection->executor_, std::move(options),
+        [weak = connection_] {
           if (const auto kept = weak.lock()) kept->finish();
-        });
+        },
+        connection->core_);
     asio::dispatch(connection->executor_, [weak = connection_, session] {
       const auto kept = weak.lock();
       if (!kept) return session->cut();

@@ -100,7 +100,7 @@ Result<std::unique_ptr<WebSocketClient>> WebSocketClient::connect(
   session_options.on_closed = [raw](std::uint16_t code, std::string reason) {
     raw->ended(code, std::move(reason));
   };
-  raw->session = wire::WebSocketSession::make(raw->strand, std::move(session_options), {});
+  raw->session = wire::WebSocketSession::make(raw->strand, std::move(session_options), {}, {});
 
   // The deadline covers both handshakes; a session that ends without having opened is the failure.
   std::string failure;

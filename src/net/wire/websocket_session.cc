@@ -14,9 +14,10 @@ constexpr auto kHandshake = std::chrono::seconds(10);  // opening and closing
 }  // namespace
 
 std::shared_ptr<WebSocketSession> WebSocketSession::make(Stream::executor_type executor,
-                                                         WebSocketOptions options, OnEnd on_end) {
-  std::shared_ptr<WebSocketSession> session(
-      new WebSocketSession(std::move(executor), std::move(options), std::move(on_end)));
+                                                         WebSocketOptions options, OnEnd on_end,
+                                                         std::shared_ptr<const void> keeps) {
+  std::shared_ptr<WebSocketSession> session(new WebSocketSession(
+      std::move(executor), std::move(options), std::move(on_end), std::move(keeps)));
   session->outbox_ = std::make_shared<Outbox>(session->options_.queue_bytes,
                                               Outbox::Callbacks{session->options_.on_drained, {}},
                                               [weak = session->weak_from_this()] {
@@ -27,8 +28,11 @@ std::shared_ptr<WebSocketSession> WebSocketSession::make(Stream::executor_type e
 }
 
 WebSocketSession::WebSocketSession(Stream::executor_type executor, WebSocketOptions options,
-                                   OnEnd on_end)
-    : executor_(std::move(executor)), options_(std::move(options)), on_end_(std::move(on_end)) {}
+                                   OnEnd on_end, std::shared_ptr<const void> keeps)
+    : keeps_(std::move(keeps)),
+      executor_(std::move(executor)),
+      options_(std::move(options)),
+      on_end_(std::move(on_end)) {}
 
 template <class Work>
 void WebSocketSession::post(Work work) {

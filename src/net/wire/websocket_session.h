@@ -29,8 +29,12 @@ class WebSocketSession final : public WebSocketPort,
  public:
   using OnEnd = std::function<void()>;
 
+  // `keeps` owns the executor's context and lives as long as the session: a thread that is just
+  // calling one of those below may be the last to hold it, when the server is gone already. Empty
+  // if the caller sees to that.
   static std::shared_ptr<WebSocketSession> make(Stream::executor_type executor,
-                                                WebSocketOptions options, OnEnd on_end);
+                                                WebSocketOptions options, OnEnd on_end,
+                                                std::shared_ptr<const void> keeps);
 
   void accept(Stream stream, const http::request<http::string_body>& request);
   // `done` gets the error and the status that a refusal came with.
@@ -44,7 +48,8 @@ class WebSocketSession final : public WebSocketPort,
   void hold_reading(bool hold) override;
 
  private:
-  WebSocketSession(Stream::executor_type executor, WebSocketOptions options, OnEnd on_end);
+  WebSocketSession(Stream::executor_type executor, WebSocketOptions options, OnEnd on_end,
+                   std::shared_ptr<const void> keeps);
 
   template <class Work>
   void post(Work work);  // with *this, on the executor, unless it is gone by then
@@ -57,6 +62,7 @@ class WebSocketSession final : public WebSocketPort,
   void wrote(error_code error);
   void end();
 
+  const std::shared_ptr<const void> keeps_;  // first: what is below needs the context
   const Stream::executor_type executor_;
   WebSocketOptions options_;
   OnEnd on_end_;
