@@ -107,6 +107,11 @@ std::optional<Descriptor> AttemptFolder::try_lock() const {
   return lock;
 }
 
+bool AttemptFolder::gone() const {
+  struct stat status{};
+  return ::fstat(get(), &status) == 0 && status.st_nlink == 0;
+}
+
 bool AttemptFolder::has(const char* name) const {
   return ::faccessat(get(), name, F_OK, 0) == 0;
 }

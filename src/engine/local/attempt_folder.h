@@ -37,6 +37,8 @@ class AttemptFolder {
   // Holds the lock as long as the descriptor lives; nullopt if someone else does.
   std::optional<Descriptor> try_lock() const;
 
+  // Whether somebody has deleted it.
+  bool gone() const;
   bool has(const char* name) const;
   // nullopt if it is not there. Error: kIo.
   Result<std::optional<std::string>> read(const char* name) const;

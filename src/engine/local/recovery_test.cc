@@ -119,6 +119,17 @@ TEST_P(SupervisorKilled, WhileTheServerWasDeadToo) {
 
 // It happened that what was left of a lost attempt was found by its id alone, and that the attempt
 // of the same id of another server on the machine was killed with it.
+// As when a state directory is deleted while something runs.
+TEST_F(Recovery, ASupervisorWhoseFolderIsGoneEndsWithItsTask) {
+  Signpost go = signpost("go");
+  const std::int64_t pid = start_and_wait(shell("a", "read x < " + go.path()));
+  const pid_t supervisor = parent_of(pid);
+  close();
+  std::filesystem::remove_all(AttemptFolder::path_of(options_.state, "a"));
+  std::ofstream(go.path()) << "now\n" << std::flush;
+  EXPECT_TRUE(gone(supervisor));
+}
+
 TEST_F(Recovery, AnotherServersAttemptOfTheSameIdIsLeftAlone) {
   const std::int64_t ours = start_and_wait(shell("a", "sleep 1000"));
   LocalEngineOptions other = options_;

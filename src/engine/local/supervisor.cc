@@ -472,7 +472,8 @@ void Supervisor::finish() {
   give_back_group();  // before it is said, so that nothing is held once it has ended
   const Outcome outcome = Ended{launch_.attempt, result};
   // A full disk must not cost the exit code: wait for room, and tell whoever listens meanwhile.
-  while (!folder_.write("result", outcome_record(outcome))) poll_once(1000);
+  // Where somebody has deleted its folder nobody will ever ask.
+  while (!folder_.write("result", outcome_record(outcome)) && !folder_.gone()) poll_once(1000);
   report(outcome_message(outcome));
   for (Session& session : sessions_) session.say_exit(exit);
   const std::int64_t deadline = node::monotonic_ms() + kLastWordsMs;
