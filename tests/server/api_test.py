@@ -387,6 +387,8 @@ class OverTcp(unittest.TestCase):
         self.root = tempfile.mkdtemp(prefix="fairlead-tcp-")
         self.server = Server(PROGRAM, self.root + "/state", "--simulate", "1xT4", "--listen", "127.0.0.1:0")
         self.server.start()
+        # It answers a moment before it says so.
+        self.server.wait_for("what it says of itself", lambda: "Next    " in open(self.server.log.name).read())
         text = open(self.server.log.name).read()
         self.link = text.split("Sign in ")[1].split()[0]
         self.port = int(text.split("Page    http://127.0.0.1:")[1].split()[0])
