@@ -61,6 +61,7 @@ class PlainDialect final : public Dialect {
     return std::deque<std::string>{std::string(bytes)};
   }
   bool whole() const override { return true; }
+  bool ends_by_halves() const override { return true; }
 };
 
 }  // namespace
@@ -139,7 +140,14 @@ void Relay::run() {
   while (!ended()) {
     send_in();
     send_out();
-    if (out_over_ && out_.empty()) {
+    if (out_over_ && out_.empty() && dialect_->ends_by_halves() && !in_over_) {
+      // The task says no more, and may still listen.
+      if (!std::exchange(end_said_, true)) {
+        out_.emplace_back();
+      } else {
+        wait();
+      }
+    } else if (out_over_ && out_.empty()) {
       const bool whole = dialect_->whole();
       stop(whole ? kNormal : kInternal, whole ? "" : "the session broke off");
     } else {

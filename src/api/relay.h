@@ -38,6 +38,8 @@ class Dialect {
   virtual Result<std::deque<std::string>> outward(std::string_view bytes) = 0;
   // Whether the socket may end after what it has said.
   virtual bool whole() const = 0;
+  // Whether one way may end before the other; an empty message says so.
+  virtual bool ends_by_halves() const { return false; }
 };
 
 std::unique_ptr<Dialect> session_dialect();  // session_words.h
@@ -88,6 +90,7 @@ class Relay : public std::enable_shared_from_this<Relay> {
   bool in_over_ = false;  // the socket takes nothing more
   std::deque<std::string> out_;
   bool out_over_ = false;  // the socket says nothing more
+  bool end_said_ = false;  // and the peer was told
 };
 
 }  // namespace fairlead::api

@@ -270,6 +270,24 @@ TEST_F(Forward, CarriesBytesAndTheirEndBothWays) {
   }
 }
 
+TEST_F(Forward, TheTaskMayEndItsSideFirst) {
+  listen("127.0.0.1");
+  auto client = server_.websocket("/forward");
+  ASSERT_TRUE(client) << client.error().text();
+  SessionEnd end = accepted();
+  end.send("all I have to say");
+  end.end_output();
+  EXPECT_EQ(received(**client), "all I have to say");
+  EXPECT_EQ(received(**client), "") << "that it says no more";
+  std::string frame;
+  engine::append_frame(frame, Channel::kInput, "heard");
+  say(**client, frame);
+  EXPECT_EQ(end.next()->bytes, "heard");
+  say(**client, "");
+  EXPECT_FALSE(end.next());
+  EXPECT_EQ(received(**client), "the end");
+}
+
 TEST_F(Forward, WhatAClientSentBeforeItLeftArrives) {
   listen("127.0.0.1");
   auto client = server_.websocket("/forward");

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/socket.h>
 
 #include "api/streams.h"
 #include "engine/frames.h"
@@ -27,6 +28,7 @@ class SessionEnd {
   bool send(std::string_view bytes);
   bool say(engine::Channel channel, std::string_view bytes);
   void close() { socket_.reset(); }
+  void end_output() { ::shutdown(socket_.get(), SHUT_WR); }
 
  private:
   engine::Descriptor socket_;

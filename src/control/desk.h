@@ -321,6 +321,7 @@ class Desk {
   // Its place among all that waits, from 1; 0: it does not wait. And how many wait. Cost: once
   // after each change that of Scheduler::waiting(), then O(1).
   std::pair<std::size_t, std::size_t> place_of(const Workload& w);
+  bool waits_for_room(const Workload& w) const;
   Workload* by_core_name(const std::string& name);
   Task& task_of(Workload& w, std::int32_t role, std::int32_t index);
   const DeviceSpec* device_named(const std::string& id) const;

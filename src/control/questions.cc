@@ -102,14 +102,15 @@ std::string with_fields(std::string object, const std::string& fields) {
 }  // namespace
 
 Tree explanation_tree(const sched::Scheduler& core, const Workload& w, std::size_t place,
-                      std::size_t waiting) {
+                      std::size_t waiting, bool for_room) {
   Tree out = Tree::map();
   out.add("workload", Tree::string(w.core_name()));
   out.add("phase", Tree::string(word_of<Phase>(words::kPhases, w.phase)));
   const auto explained = w.in_core ? core.explain(w.core_name()) : std::unexpected(Error{});
   if (!explained || (explained->reasons.empty() && !explained->start)) {
-    const std::string text =
-        w.reason.empty() ? "it is " + word_of<Phase>(words::kPhases, w.phase) : w.reason;
+    std::string text = w.reason;
+    if (for_room) text = "it has its place, and starts when those who leave it have stopped (7.8)";
+    if (text.empty()) text = "it is " + word_of<Phase>(words::kPhases, w.phase);
     out.add("text", Tree::string(text));
     return out;
   }
@@ -136,6 +137,15 @@ std::pair<std::size_t, std::size_t> Desk::place_of(const Workload& w) {
   return {found == places_->end() ? 0 : found->second, places_->size()};
 }
 
+// Whether a task of it is placed, and what it needs is not released yet.
+bool Desk::waits_for_room(const Workload& w) const {
+  for (auto it = attempts_.lower_bound(w.id); it != attempts_.end(); ++it) {
+    if (it->second.workload != w.id) break;
+    if (it->second.state == AttemptState::kWaiting) return true;
+  }
+  return false;
+}
+
 std::pair<std::string, std::int64_t> Desk::body_of(const Outcome& outcome) {
   if (outcome.kind.empty()) return {outcome.body, outcome.revision.value_or(0)};
   if (outcome.kind == "workload") {
@@ -146,7 +156,8 @@ std::pair<std::string, std::int64_t> Desk::body_of(const Outcome& outcome) {
     if (outcome.with_plan) {
       const auto [place, waiting] = place_of(w);
       body = with_fields(std::move(body),
-                         "\"plan\":" + to_json_line(explanation_tree(*core_, w, place, waiting)));
+                         "\"plan\":" + to_json_line(explanation_tree(*core_, w, place, waiting,
+                                                                     waits_for_room(w))));
     }
     return {std::move(body), w.revision};
   }
@@ -171,7 +182,7 @@ Result<Outcome> Desk::explanation(const std::string& id) {
                 "list them: fairlead list --all-projects");
   }
   const auto [place, waiting] = place_of(*w);
-  Outcome outcome = answer(explanation_tree(*core_, *w, place, waiting));
+  Outcome outcome = answer(explanation_tree(*core_, *w, place, waiting, waits_for_room(*w)));
   return outcome;
 }
 

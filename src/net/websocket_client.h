@@ -16,7 +16,8 @@
 namespace fairlead::net {
 
 struct WebSocketClientOptions {
-  std::string host = "localhost";  // what the Host field says, and whom a certificate must name
+  // What the Host field says ("[::1]" of IPv6), and whom a certificate must name.
+  std::string host = "localhost";
   std::uint16_t port = 80;
   std::string unix_socket;  // connects there in place of host and port
   bool tls = false;

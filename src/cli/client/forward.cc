@@ -44,7 +44,8 @@ bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
-// One connection, carried both ways until either end is done.
+// One connection, carried both ways. Each way ends by itself, told by an empty message; the other
+// goes on.
 class Carried {
  public:
   Carried(net::Descriptor local, std::unique_ptr<net::WebSocketClient> remote)
@@ -71,19 +72,20 @@ class Carried {
     std::array<char, 65536> block{};
     while (true) {
       const ssize_t count = ::recv(local_.get(), block.data(), block.size(), 0);
-      if (count <= 0) break;
+      if (count < 0) break;
       std::string bytes(block.data(), static_cast<std::size_t>(count));
-      if (!remote_->send({std::move(bytes), true})) break;
+      if (!remote_->send({std::move(bytes), true}) || count == 0) break;
     }
-    remote_->close();
     ++ended_;
   }
   void carry_down() {
     while (true) {
       const auto message = remote_->receive();
-      if (!message || !*message || !write_all(local_.get(), (*message)->bytes)) break;
+      if (!message || !*message) break;
+      if ((*message)->bytes.empty()) ::shutdown(local_.get(), SHUT_WR);
+      if (!write_all(local_.get(), (*message)->bytes)) break;
     }
-    ::shutdown(local_.get(), SHUT_RDWR);
+    cut();
     ++ended_;
   }
 

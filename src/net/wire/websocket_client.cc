@@ -65,6 +65,16 @@ struct WebSocketClient::Parts {
 
 WebSocketClient::WebSocketClient(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
+namespace {
+
+// "[::1]" as names are resolved and as certificates name it: "::1".
+std::string bare(const std::string& host) {
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  return bracketed ? host.substr(1, host.size() - 2) : host;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<WebSocketClient>> WebSocketClient::connect(
     const WebSocketClientOptions& options) {
   auto parts = std::make_unique<Parts>();
@@ -86,7 +96,7 @@ Result<std::unique_ptr<WebSocketClient>> WebSocketClient::connect(
   }
   FAIRLEAD_ASSIGN(Descriptor socket,
                   options.unix_socket.empty()
-                      ? connect_tcp(options.host, options.port, options.connect_time)
+                      ? connect_tcp(bare(options.host), options.port, options.connect_time)
                       : connect_unix(options.unix_socket));
 
   WebSocketOptions session_options;
@@ -108,7 +118,7 @@ Result<std::unique_ptr<WebSocketClient>> WebSocketClient::connect(
   const auto deadline =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(options.connect_time.ms);
   const auto stream = std::make_shared<wire::Stream>(
-      tls ? wire::tls_stream(raw->strand, socket.release(), tls, options.host)
+      tls ? wire::tls_stream(raw->strand, socket.release(), tls, bare(options.host))
           : wire::plain_stream(raw->strand, socket.release()));
   const bool usual_port = !options.unix_socket.empty() || options.port == (options.tls ? 443 : 80);
   const std::string host =
