@@ -146,7 +146,7 @@ bool check_outputs(CliContext& context, const std::vector<OutputFlag>& outputs,
     std::error_code error;
     return a == b || fs::equivalent(a, b, error);
   };
-  const auto refuse = [&](Error error) {
+  const auto refuse = [&](const Error& error) {
     context.exit_status = report(context, error);
     return false;
   };

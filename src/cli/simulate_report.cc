@@ -166,7 +166,7 @@ std::string openb_table(const std::string& policy, const std::vector<sim::OpenbR
   if (speed) table.column("DECISIONS/S", Align::kRight);
   const auto add = [&](const sim::OpenbRun& run, const std::string& seed) {
     std::vector<std::string> cells{policy, seed};
-    for (const std::size_t at : {80, 90, 100, 110, 120}) {
+    for (const std::size_t at : {80U, 90U, 100U, 110U, 120U}) {
       cells.push_back(fixed(run.unallocated_percent[at], 2));
     }
     cells.push_back(fixed(run.fragmentation_percent[kFull], 2));

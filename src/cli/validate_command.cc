@@ -37,7 +37,7 @@ std::string counted(std::size_t n, const std::string& what) {
 
 std::string contents_of(const ClusterDocument& document) {
   const ClusterSpec& cluster = document.cluster;
-  const std::string workloads = counted(cluster.workloads.size(), "workload");
+  std::string workloads = counted(cluster.workloads.size(), "workload");
   if (!document.has_cluster) return workloads;
   std::size_t gpus = 0;
   for (const NodeSpec& node : cluster.nodes) gpus += node.devices.size();

@@ -14,7 +14,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using sim::duration_words;
 using sim::fixed;
-using sim::grouped;
 
 double rounded(double value) {
   return std::round(value * 1e4) / 1e4;

@@ -127,7 +127,7 @@ void Desk::carry_out(const sched::Finished& finished) {
   settle(*w);
 }
 
-void Desk::stop_attempt(Attempt& attempt, engine::StopOrder order) {
+void Desk::stop_attempt(Attempt& attempt, const engine::StopOrder& order) {
   Workload& w = *workloads_.at(attempt.workload);
   Task& task = task_of(w, attempt.role, attempt.index);
   if (attempt.state == AttemptState::kWaiting) {

@@ -173,7 +173,7 @@ class Desk {
   // --- organization and resources (organization.cc, resources.cc) ---
   Result<Outcome> put_queue(const Intent& intent, QueueKind kind, QueueNode node, bool create);
   Result<Outcome> remove_queue(const Intent& intent, QueueKind kind, const std::string& name);
-  Result<Outcome> put_pool(const Intent& intent, PoolSpec spec, bool create);
+  Result<Outcome> put_pool(const Intent& intent, const PoolSpec& spec, bool create);
   Result<Outcome> change_node(const Intent& intent, const std::string& name,
                               const NodePatch& patch);
   Result<Outcome> change_settings(const Intent& intent, const Settings& settings);
@@ -276,7 +276,7 @@ class Desk {
   void carry_out(const sched::Started& started);
   void carry_out(const sched::Stopped& stopped);
   void carry_out(const sched::Finished& finished);
-  void stop_attempt(Attempt& attempt, engine::StopOrder order);
+  void stop_attempt(Attempt& attempt, const engine::StopOrder& order);
   void start_what_waits();
   bool is_free(const Attempt& attempt) const;
   void count_held(const Attempt& attempt, int sign);

@@ -150,7 +150,7 @@ Result<Outcome> Desk::remove_queue(const Intent& intent, QueueKind kind, const s
   return outcome;
 }
 
-Result<Outcome> Desk::put_pool(const Intent& intent, PoolSpec spec, bool create) {
+Result<Outcome> Desk::put_pool(const Intent& intent, const PoolSpec& spec, bool create) {
   FAIRLEAD_TRY(check_admin(intent));
   const auto found = pools_.find(spec.name);
   if (create && found != pools_.end()) {

@@ -113,10 +113,6 @@ Result<void> settled(Findings& findings, const store::Record& record) {
                                       " cannot be read: " + findings.take_errors().front().text());
 }
 
-std::optional<int> small(const std::optional<std::int32_t>& number) {
-  return number ? std::optional<int>(*number) : std::nullopt;
-}
-
 }  // namespace
 
 Tree amounts_tree(const Amounts& amounts) {
@@ -196,7 +192,7 @@ Result<Workload> read_workload_record(const store::Record& record) {
       w.pool = status.string("pool").value_or("");
       w.started = status.instant("startedAt");
       w.ended = status.instant("endedAt");
-      w.exit_code = small(status.int32("exitCode"));
+      w.exit_code = status.int32("exitCode");
       w.preemptions = status.int32("preemptions").value_or(0);
       w.restarts = status.int32("restarts").value_or(0);
       if (const Value* counts = status.get("tasks")) {
@@ -266,8 +262,8 @@ Result<Task> read_task_record(const store::Record& record, const WorkloadSpec& s
     task.created = in.instant("createdAt").value_or(Instant{});
     task.started = in.instant("startedAt");
     task.ended = in.instant("endedAt");
-    task.exit_code = small(in.int32("exitCode"));
-    task.signal = small(in.int32("signal"));
+    task.exit_code = in.int32("exitCode");
+    task.signal = in.int32("signal");
     task.out_of_memory = in.boolean("oomKilled");
     task.cpu_ms = in.integer("cpuMs").value_or(0);
     task.max_rss = in.integer("maxRssBytes").value_or(0);

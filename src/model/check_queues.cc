@@ -175,20 +175,22 @@ class QueueChecks {
           }
           Sum& sum = sums[queues_[i].parent][{pool, resource}];
           if (sum.children++ == 0) sum.first = i;
-          if (entitlement.quota == kUnlimited)
+          if (entitlement.quota == kUnlimited) {
             sum.unlimited.push_back(i);
-          else
+          } else {
             sum.finite += entitlement.quota;
+          }
         }
       }
     }
     const Capacity capacity = capacity_of(draft_.cluster);
     for (const auto& [parent, by_resource] : sums) {
       for (const auto& [key, sum] : by_resource) {
-        if (parent.empty())
+        if (parent.empty()) {
           check_against_capacity(capacity, key.first, key.second, sum);
-        else
+        } else {
           check_against_parent(by_name_.at(parent), key.first, key.second, sum);
+        }
       }
     }
   }

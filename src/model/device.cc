@@ -59,7 +59,7 @@ DeviceClass with_mig(std::string name, std::int64_t mib, const MigMemory& memory
 // branches (T4: 15109 before 510, 15360 since); a site whose driver says otherwise states its own
 // class. H200: measured with driver 580.
 const std::map<std::string, DeviceClass>& known() {
-  static const std::map<std::string, DeviceClass> classes = [] {
+  static const std::map<std::string, DeviceClass> kClasses = [] {
     std::map<std::string, DeviceClass> out;
     for (DeviceClass& device : std::vector<DeviceClass>{
              with_mig("H200-141GB", 143'771, kH200With141),
@@ -87,7 +87,7 @@ const std::map<std::string, DeviceClass>& known() {
     }
     return out;
   }();
-  return classes;
+  return kClasses;
 }
 
 }  // namespace
