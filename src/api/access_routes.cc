@@ -150,8 +150,16 @@ void Api::sign_in_page(Call call) {
 void Api::delete_session(Call call) {
   Query query(call.request.target);
   if (const auto done = query.done(); !done) return call.refuse(done.error());
-  const std::string cookie = session_cookie(call.request).value_or("");
-  const std::string id = cookie.substr(0, cookie.find('_'));
+  // Whoever asked with something else has no session here: a cookie beside it proves nothing.
+  const std::string id = call.caller.via == "session" ? call.caller.credential : "";
+  if (id.empty()) {
+    return call.refuse({ErrorCode::kInvalidArgument,
+                        "the request came without a session",
+                        {},
+                        {},
+                        "send the session's cookie and no token; a token is removed with fairlead "
+                        "token delete"});
+  }
   control::Intent intent;
   intent.caller = call.caller;
   write(std::move(call), intent, [id](Desk& desk) { return desk.remove_session(id); });

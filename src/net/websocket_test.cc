@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "net/server_testing.h"
+#include "net/sockets.h"
 #include "net/websocket_client.h"
 
 namespace fairlead::net {
@@ -91,6 +92,30 @@ TEST(WebSocket, CarriesTextAndBytesBothWays) {
     const auto bytes = client->receive().value();
     EXPECT_EQ(bytes->bytes, std::string("\0\xff", 2));
     EXPECT_TRUE(bytes->binary);
+  }
+}
+
+// As in a URL, with brackets, and without.
+TEST(WebSocket, ConnectsToAnAddressOfIpv6) {
+  if (!listen_tcp("::1", 0)) GTEST_SKIP() << "this machine has no IPv6";
+  std::string host;
+  const TestServer server(
+      [&](const Request& request, const ResponseWriter& writer) {
+        host = std::string(request.headers.find("Host").value_or(""));
+        if (auto socket = writer.accept_websocket({})) socket->close(1000, "");
+      },
+      {},
+      [](ServerOptions& options) {
+        std::get<TcpListener>(options.listeners[0].at).address = "::1";
+      });
+  for (const char* name : {"[::1]", "::1"}) {
+    WebSocketClientOptions options;
+    options.host = name;
+    options.port = server.port();
+    const auto client = connected(options);
+    ASSERT_TRUE(client);
+    EXPECT_FALSE(client->receive().value());
+    EXPECT_EQ(host, "[::1]:" + std::to_string(server.port()));
   }
 }
 

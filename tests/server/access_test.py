@@ -89,6 +89,16 @@ class Access(unittest.TestCase):
         time.sleep(3.2)
         self.assertEqual(self.call("GET", "/api/v1/whoami", Cookie=cookie)[0], 401)
 
+    def test_a_cookie_beside_a_token_ends_no_session(self):
+        token = self.user("fay")
+        _, _, headers = self.call("POST", "/api/v1/session", None, {"token": token})
+        cookie = headers["Set-Cookie"].split(";")[0]
+        self.assertEqual(self.call("DELETE", "/api/v1/session", token, Cookie=cookie)[0], 400)
+        self.assertEqual(self.call("GET", "/api/v1/whoami", Cookie=cookie)[0], 200)
+        self.assertEqual(self.call("DELETE", "/api/v1/session", Cookie=cookie,
+                                   Origin=f"http://127.0.0.1:{self.port}")[0], 204)
+        self.assertEqual(self.call("GET", "/api/v1/whoami", Cookie=cookie)[0], 401)
+
     def test_what_goes_on_ends_with_the_rights(self):
         token = self.user("cyd")
         status, text, _ = self.submit(token, "talks", ["sh", "-c", "echo begun; exec sleep 60"])
@@ -116,7 +126,7 @@ class Access(unittest.TestCase):
         for round_ in range(5):
             name = f"dan{round_}"
             first = self.user(name)
-            made, stop = [first], threading.Event()
+            made, ids, stop = [first], [], threading.Event()
 
             def work():
                 n = 0
@@ -126,16 +136,25 @@ class Access(unittest.TestCase):
                     if status == 201:
                         made.append(json.loads(text)["secret"])
 
-            threads = [threading.Thread(target=work) for _ in range(4)]
+            def submit():
+                while not stop.is_set():
+                    status, text, _ = self.submit(first, f"{name}-{len(ids)}", ["true"])
+                    if status == 201:
+                        ids.append(json.loads(text)["id"])
+
+            threads = [threading.Thread(target=work) for _ in range(4)] + [threading.Thread(target=submit)]
             for thread in threads:
                 thread.start()
-            time.sleep(0.1)
+            self.server.wait_for("a workload of theirs", lambda: ids)
             self.assertEqual(self.server.request("DELETE", f"/api/v1/users/{name}").status, 204)
+            known = {one["id"] for one in self.server.all("/api/v1/workloads")}
             time.sleep(0.1)
             stop.set()
             for thread in threads:
                 thread.join()
             self.assertGreater(len(made), 1)
+            self.assertTrue(ids)
+            self.assertLessEqual(set(ids), known, "no workload came after its user had gone")
             for token in made:
                 self.assertEqual(self.call("GET", "/api/v1/whoami", token)[0], 401)
             names = [user["name"] for user in self.server.all("/api/v1/users")]

@@ -69,8 +69,14 @@ namespace {
 
 // "[::1]" as names are resolved and as certificates name it: "::1".
 std::string bare(const std::string& host) {
-  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
-  return bracketed ? host.substr(1, host.size() - 2) : host;
+  const bool in_brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  return in_brackets ? host.substr(1, host.size() - 2) : host;
+}
+
+// As a Host field says it.
+std::string bracketed(const std::string& host) {
+  const std::string name = bare(host);
+  return name.find(':') == std::string::npos ? name : "[" + name + "]";
 }
 
 }  // namespace
@@ -121,8 +127,9 @@ Result<std::unique_ptr<WebSocketClient>> WebSocketClient::connect(
       tls ? wire::tls_stream(raw->strand, socket.release(), tls, bare(options.host))
           : wire::plain_stream(raw->strand, socket.release()));
   const bool usual_port = !options.unix_socket.empty() || options.port == (options.tls ? 443 : 80);
-  const std::string host =
-      usual_port ? options.host : options.host + ":" + std::to_string(options.port);
+  const std::string host = usual_port
+                               ? bracketed(options.host)
+                               : bracketed(options.host) + ":" + std::to_string(options.port);
   bool done = false;
   stream->handshake([&, stream](wire::error_code error) {
     if (error) {
