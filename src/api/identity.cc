@@ -110,7 +110,7 @@ Result<Identity::Credential> Identity::credential(const std::string& kind,
   if (expires != nullptr) out.until = parse_rfc3339(expires->text()).value_or(Instant{});
   if (out.until <= clock_.now()) return fail(bad_token());
   if (record->scope.empty()) return out;
-  // A session lasts no longer than the token that it was opened with.
+  // A session, or a token, lasts no longer than the token that it was made with.
   FAIRLEAD_ASSIGN(const Credential token, credential("token", record->scope));
   out.until = std::min(out.until, token.until);
   return out;

@@ -97,6 +97,23 @@ std::optional<store::Record> Api::task_to_touch(const Call& call) {
                  "ask " + (*record)->owner + " or an administrator"});
     return std::nullopt;
   }
+  // A user may be another account by now than the one that the task runs as.
+  if (!call.caller.admin()) {
+    const auto workload = parts_.store->get("workload", (*record)->scope);
+    if (!workload) {
+      call.refuse(workload.error());
+      return std::nullopt;
+    }
+    const auto uid = *workload ? uid_in((*workload)->body) : std::nullopt;
+    if (uid && uid != call.caller.uid) {
+      call.refuse({ErrorCode::kForbidden,
+                   "the task runs as another account than that of " + call.caller.user,
+                   {},
+                   {},
+                   "ask an administrator"});
+      return std::nullopt;
+    }
+  }
   return std::move(*record);
 }
 

@@ -1,5 +1,6 @@
 // Users and tokens. A token is "fl_ID_SECRET"; the store has a digest of the secret alone.
 #include <algorithm>
+#include <pwd.h>
 
 #include "control/desk.h"
 #include "control/documents.h"
@@ -11,6 +12,7 @@ namespace {
 constexpr Duration kLongestToken = hours(24 * 366 * 5);
 constexpr Duration kUsualToken = hours(24 * 90);
 constexpr Duration kSweep = minutes(10);
+constexpr std::size_t kDeepestToken = 8;
 
 }  // namespace
 
@@ -37,9 +39,11 @@ Result<void> Desk::check_caller(const Caller& caller) const {
     if (good) {
       FAIRLEAD_ASSIGN(const auto record, store_.get(caller.via, caller.credential));
       good = record.has_value();
-      if (good && !record->scope.empty()) {  // a session: the token that it was opened with
-        FAIRLEAD_ASSIGN(const auto token, store_.get("token", record->scope));
-        good = token.has_value() && !revoked_.contains(record->scope);
+      // What it was made with, and that with.
+      for (std::string above = good ? record->scope : ""; good && !above.empty();) {
+        FAIRLEAD_ASSIGN(const auto token, store_.get("token", above));
+        good = token.has_value() && !revoked_.contains(above);
+        above = good ? token->scope : "";
       }
     }
     if (!good) {
@@ -89,6 +93,13 @@ Result<Outcome> Desk::put_user(const Intent& intent, User user, bool create) {
                  {},
                  user.disabled ? "disabled" : "role",
                  "leave it an administrator; others may be disabled or be users"});
+  }
+  if (!user.local_user.empty() && getpwnam(user.local_user.c_str()) == nullptr) {
+    return fail({ErrorCode::kNotFound,
+                 "this machine has no account " + user.local_user,
+                 {},
+                 "localUser",
+                 "make it first (useradd " + user.local_user + "), or name another"});
   }
   user.created = create ? now_ : found->second.created;
   Outcome outcome;
@@ -199,6 +210,10 @@ Result<Outcome> Desk::create_token(const Intent& intent, const std::string& name
     return outcome;
   }
   store::Record record{"token", id, "", "", "", owner, now_, next_revision(), to_json_line(body)};
+  // It goes with what it was made with; administrators' tokens for others stand alone.
+  if (owner == intent.caller.user) {
+    FAIRLEAD_ASSIGN(record.scope, parent_of_token(intent.caller));
+  }
   // Beside the body, which is shown: the digest stands where a phase would.
   record.phase = secret_digest(secret);
   put(std::move(record), nullptr, true);
@@ -208,6 +223,25 @@ Result<Outcome> Desk::create_token(const Intent& intent, const std::string& name
   body.add("secret", Tree::string("fl_" + id + "_" + secret));
   outcome.body = to_json_line(body);
   return outcome;
+}
+
+// The token that a new one of the caller's depends on; empty: none. Error: kForbidden.
+Result<std::string> Desk::parent_of_token(const Caller& caller) const {
+  if (caller.credential.empty()) return std::string();
+  std::string parent = caller.credential;
+  if (caller.via == "session") {
+    FAIRLEAD_ASSIGN(const auto session, store_.get("session", parent));
+    parent = session ? session->scope : std::string();
+  }
+  std::size_t depth = 0;
+  for (std::string above = parent; !above.empty(); ++depth) {
+    FAIRLEAD_ASSIGN(const auto token, store_.get("token", above));
+    above = token ? token->scope : std::string();
+    if (depth < kDeepestToken) continue;
+    return fail(ErrorCode::kForbidden, "this token was made with one that was made with others",
+                "make the token with an older one, or on the machine itself");
+  }
+  return parent;
 }
 
 Result<Outcome> Desk::create_session(const Caller& caller, const std::string& id,

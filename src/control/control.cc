@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <set>
 
 #include "control/secrets.h"
 
@@ -138,14 +140,26 @@ void Control::work(std::deque<Request> requests, std::deque<engine::Report> repo
   for (const engine::Report& report : reports) desk_->report(report);
   desk_->tick();
   std::vector<std::shared_ptr<Answered>> answered;
+  std::set<std::pair<std::string, std::string>> keys;
+  std::deque<Request> later;
   for (Request& request : requests) {
-    if (request.is_write) answered.push_back(carry_out(request));
+    if (!request.is_write) continue;
+    // Asked for twice at once: the second gets the answer of the first, which is not kept yet.
+    const Write& write = request.write;
+    if (!write.key.empty() && !keys.insert({write.intent.caller.user, write.key}).second) {
+      later.push_back(std::move(request));
+      request.reply = nullptr;
+      continue;
+    }
+    answered.push_back(carry_out(request));
   }
   const auto finished = desk_->finish();
   {
     const std::scoped_lock lock(mutex_);
     trouble_ = finished ? std::nullopt : std::optional(finished.error());
     for (engine::Report& refused : desk_->take_refused()) reports_.push_back(std::move(refused));
+    requests_.insert(requests_.begin(), std::make_move_iterator(later.begin()),
+                     std::make_move_iterator(later.end()));
     if (!finished) reports_.insert(reports_.begin(), reports.begin(), reports.end());
   }
   if (!finished) {

@@ -234,8 +234,17 @@ void Desk::start_what_waits() {
 
 void Desk::launch(Attempt& attempt) {
   const Workload& w = *workloads_.at(attempt.workload);
-  effects_.push_back([this, launch = launch_of(w, attempt)] {
-    const auto started = engine_.start(launch);
+  // It was submitted when that was allowed.
+  const bool forbidden = w.submission.run.uid == 0 && !options_.allow_root_tasks;
+  effects_.push_back([this, launch = launch_of(w, attempt), forbidden] {
+    const auto started =
+        forbidden ? Result<void>(fail(
+                        {ErrorCode::kForbidden,
+                         "tasks do not run as root here",
+                         {},
+                         "run_as",
+                         "submit it as another user, or start the server with --allow-root-tasks"}))
+                  : engine_.start(launch);
     if (!started) refused_.push_back(engine::StartFailed{launch.attempt, started.error(), false});
   });
 }

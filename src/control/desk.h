@@ -261,6 +261,8 @@ class Desk {
 
   // workload_operations.cc
   Result<void> check_submission(const Caller& caller, Submission& submission);
+  Result<void> check_grace(Duration grace) const;
+  Result<void> check_member(const Caller& caller, const std::string& project) const;
   Result<void> check_standing(const Caller& caller, const WorkloadSpec& spec) const;
   Result<void> check_run(const Caller& caller, Submission& submission);
   Result<Workload*> find_workload(const Intent& intent, const std::string& id, bool to_change);
@@ -285,6 +287,7 @@ class Desk {
 
   // access.cc
   void sweep_access();
+  Result<std::string> parent_of_token(const Caller& caller) const;
 
   // reports.cc
   void on(const engine::Started& started);

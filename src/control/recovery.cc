@@ -241,6 +241,7 @@ void Desk::tell_core_of(Workload& w) {
     // What it ran on is not there any more: a GPU was taken out, or the machine is another one.
     const std::string why = entered.error().text();
     note(w, "Stopped", "cannot go on where it ran: " + why, "server");
+    options_.warn("workload " + w.core_name() + " is stopped and starts anew: " + why);
     stop_attempts(w, "node-changed", why, w.spec().grace_period);
     entered = enter_core(w);
   }

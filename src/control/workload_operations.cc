@@ -76,16 +76,19 @@ Result<void> Desk::check_run(const Caller& caller, Submission& submission) {
   return {};
 }
 
+Result<void> Desk::check_grace(Duration grace) const {
+  if (grace <= settings_.max_grace_period) return {};
+  return fail(field_error(
+      ErrorCode::kForbidden, "gracePeriod",
+      to_text(grace) + " is more than the " + to_text(settings_.max_grace_period) + " allowed here",
+      "ask for less, or an administrator: fairlead settings set maxGracePeriod=" + to_text(grace)));
+}
+
 // What would put it before others, or keep what it holds from them.
 Result<void> Desk::check_standing(const Caller& caller, const WorkloadSpec& spec) const {
   if (caller.admin()) return {};
   const std::string cure = "ask for less, or an administrator: fairlead settings set ";
-  if (spec.grace_period > settings_.max_grace_period) {
-    return fail(field_error(ErrorCode::kForbidden, "gracePeriod",
-                            to_text(spec.grace_period) + " is more than the " +
-                                to_text(settings_.max_grace_period) + " allowed here",
-                            cure + "maxGracePeriod=" + to_text(spec.grace_period)));
-  }
+  FAIRLEAD_TRY(check_grace(spec.grace_period));
   if (spec.priority > settings_.max_priority) {
     return fail(field_error(ErrorCode::kForbidden, "priority",
                             std::to_string(spec.priority) + " is more than the " +
@@ -98,6 +101,16 @@ Result<void> Desk::check_standing(const Caller& caller, const WorkloadSpec& spec
                             "leave it out, or state one above 0 to let others go first"));
   }
   return {};
+}
+
+// Requires: there is such a project.
+Result<void> Desk::check_member(const Caller& caller, const std::string& project) const {
+  const auto& members = queues_.at(project).members;
+  if (caller.admin() || !members) return {};
+  if (std::find(members->begin(), members->end(), caller.user) != members->end()) return {};
+  return fail(field_error(ErrorCode::kForbidden, "project",
+                          caller.user + " is no member of project " + project,
+                          "ask an administrator, or submit to a project of yours"));
 }
 
 Result<void> Desk::check_submission(const Caller& caller, Submission& submission) {
@@ -119,13 +132,7 @@ Result<void> Desk::check_submission(const Caller& caller, Submission& submission
                                 "An administrator makes one: fairlead project create " +
                                 spec.queue));
   }
-  const auto& members = queue->second.members;
-  if (!caller.admin() && members &&
-      std::find(members->begin(), members->end(), caller.user) == members->end()) {
-    return fail(field_error(ErrorCode::kForbidden, "project",
-                            caller.user + " is no member of project " + spec.queue,
-                            "ask an administrator, or submit to a project of yours"));
-  }
+  FAIRLEAD_TRY(check_member(caller, spec.queue));
   FAIRLEAD_TRY(check_standing(caller, spec));
   spec.user = caller.user;
   submission.entry.submitted = now_;
@@ -232,6 +239,7 @@ Result<Outcome> Desk::remove(const Intent& intent, const std::string& id,
   if (intent.dry_run) return workload_outcome(id, 202);
   Outcome outcome;
   outcome.status = 202;
+  if (grace && !intent.caller.admin()) FAIRLEAD_TRY(check_grace(*grace));
   leave_core(*w);
   const bool again = w->desired == Desired::kDeleted;
   w->desired = Desired::kDeleted;
@@ -312,6 +320,10 @@ Result<Outcome> Desk::resume(const Intent& intent, const std::string& id) {
   if (w->desired != Desired::kSuspended) {
     return fail(ErrorCode::kConflict, "workload " + w->name() + " is not suspended");
   }
+  // As a submission of now, for those who have it.
+  FAIRLEAD_TRY(check_member(intent.caller, w->project()));
+  FAIRLEAD_TRY(check_standing(intent.caller, w->spec()));
+  FAIRLEAD_TRY(check_run(intent.caller, w->submission));
   if (intent.dry_run) return workload_outcome(id, 202);
   FAIRLEAD_TRY(enter_core(*w));
   w->desired = Desired::kRunning;

@@ -80,6 +80,60 @@ class Access(unittest.TestCase):
         status, text, _ = self.call("POST", "/api/v1/tokens", token, {"name": "of-root", "user": "root"})
         self.assertEqual(status, 403, text)
 
+    def test_a_token_goes_with_the_one_it_was_made_with(self):
+        first = self.user("ivy")
+        chain = [first]
+        for n in range(3):
+            chain.append(json.loads(self.call("POST", "/api/v1/tokens", chain[-1], {"name": f"n{n}"})[1])["secret"])
+        self.assertEqual(self.call("GET", "/api/v1/whoami", chain[-1])[0], 200)
+        middle = chain[1].split("_")[1]
+        self.assertEqual(self.server.request("DELETE", f"/api/v1/tokens/{middle}").status, 204)
+        self.assertEqual([self.call("GET", "/api/v1/whoami", token)[0] for token in chain], [200, 401, 401, 401])
+        deep = first
+        for n in range(20):
+            status, text, _ = self.call("POST", "/api/v1/tokens", deep, {"name": f"d{n}"})
+            if status != 201:
+                break
+            deep = json.loads(text)["secret"]
+        self.assertEqual(status, 403, text)
+
+    def test_resuming_is_as_submitting(self):
+        token = self.user("gus")
+        status, text, _ = self.submit(token, "rests")
+        workload = json.loads(text)["id"]
+        path = f"/api/v1/workloads/{workload}"
+        self.assertEqual(self.call("DELETE", path + "?gracePeriod=5000w", token)[0], 403)
+        self.assertEqual(self.call("POST", path + "/suspend", token)[0], 202)
+        self.change("gus", localUser="daemon")
+        status, text, _ = self.call("POST", path + "/resume", token)
+        self.assertEqual(status, 403, text)
+        self.change("gus")
+        main = self.server.get("/api/v1/projects/main").json["document"]
+        members = {**main, "members": ["root"]}
+        self.server.request("PUT", "/api/v1/projects/main", members, {"If-Match": "*"})
+        status, text, _ = self.call("POST", path + "/resume", token)
+        self.server.request("PUT", "/api/v1/projects/main", main, {"If-Match": "*"})
+        self.assertEqual(status, 403, text)
+        self.assertEqual(self.call("POST", path + "/resume", token)[0], 202)
+        self.assertEqual(self.call("DELETE", path + "?gracePeriod=0s", token)[0], 202)
+
+    def test_the_same_key_at_once_is_one_answer(self):
+        token = self.user("hal")
+        answers, ready = [], threading.Barrier(6)
+
+        def ask():
+            ready.wait()
+            answers.append(self.call("POST", "/api/v1/workloads", token, {
+                "name": "once", "run": {"command": ["true"], "workingDir": "/tmp"}}, Idempotency_Key="hal-1")[:2])
+
+        threads = [threading.Thread(target=ask) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual({status for status, _ in answers}, {201}, answers)
+        self.assertEqual(len({json.loads(text)["id"] for _, text in answers}), 1)
+
     def test_a_session_ends_with_its_token(self):
         token = self.user("bea", expiresIn="3s")
         status, text, headers = self.call("POST", "/api/v1/session", None, {"token": token})
@@ -90,7 +144,7 @@ class Access(unittest.TestCase):
         self.assertEqual(self.call("GET", "/api/v1/whoami", Cookie=cookie)[0], 401)
 
     def test_a_cookie_beside_a_token_ends_no_session(self):
-        token = self.user("fay")
+        token = self.user("fia")
         _, _, headers = self.call("POST", "/api/v1/session", None, {"token": token})
         cookie = headers["Set-Cookie"].split(";")[0]
         self.assertEqual(self.call("DELETE", "/api/v1/session", token, Cookie=cookie)[0], 400)

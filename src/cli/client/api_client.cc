@@ -274,6 +274,17 @@ Result<std::unique_ptr<net::WebSocketClient>> ApiClient::websocket(const std::st
     options.host = host;
   }
   auto socket = net::WebSocketClient::connect(options);
+  // A handshake tells a status alone; asked plainly, the server says why.
+  if (!socket && socket.error().message.find("status 4") != std::string::npos) {
+    ApiClient plain(connection_);
+    const auto answer = plain.send("GET", path, query, {});
+    if (!answer && answer.error().code != ErrorCode::kInvalidArgument) return fail(answer.error());
+    if (socket.error().message.find("status 404") != std::string::npos) {
+      return fail(ErrorCode::kNotFound,
+                  "nothing is there to talk to: no such program or port, or the task is over",
+                  "look at the command, and whether it still runs: fairlead list");
+    }
+  }
   if (!socket && socket.error().code == ErrorCode::kIo) {
     return out_of_reach(socket.error(), connection_);
   }

@@ -112,7 +112,11 @@ int change_life(Act act, const LifeOptions& options, CliContext& context) {
                                     options.yes);
     if (!sure) return report(context, sure.error());
   }
-  for (const std::string& name : options.names) {
+  std::vector<std::string> names = options.names;
+  // runai delete job NAME
+  const bool of_kind = names.size() > 1 && (names.front() == "job" || names.front() == "jobs");
+  if (context.program == "runai" && of_kind) names.erase(names.begin());
+  for (const std::string& name : names) {
     const auto found = find_workload(*api, name, project);
     if (found) {
       all.push_back({found->id(), found->name()});

@@ -469,11 +469,12 @@ void Supervisor::finish() {
   result.output_bytes = output_.written();
   result.output_lost = output_.lost();
 
-  give_back_group();  // before it is said, so that nothing is held once it has ended
+  if (tree_.group() != nullptr) (void)tree_.group()->remove();  // nothing is held once it has ended
   const Outcome outcome = Ended{launch_.attempt, result};
   // A full disk must not cost the exit code: wait for room, and tell whoever listens meanwhile.
   // Where somebody has deleted its folder nobody will ever ask.
   while (!folder_.write("result", outcome_record(outcome)) && !folder_.gone()) poll_once(1000);
+  give_back_group();  // until then a server that starts finds it
   report(outcome_message(outcome));
   for (Session& session : sessions_) session.say_exit(exit);
   const std::int64_t deadline = node::monotonic_ms() + kLastWordsMs;
