@@ -36,9 +36,10 @@ Result<void> Core::on(const ReservationUpserted& e) {
   PoolId pool_id;
   for (const std::string& name : spec.nodes) {
     const auto node = node_by_name_.find(name);
-    if (node == node_by_name_.end())
+    if (node == node_by_name_.end()) {
       return fail(ErrorCode::kNotFound, what + ": no node is named '" + name + "'",
                   nearest_cure(name, node_names()));
+    }
     const PoolId of_node = nodes_[node->second.index()].pool;
     if (pool_id.valid() && pool_id != of_node) {
       return fail(ErrorCode::kInvalidArgument,
@@ -53,9 +54,10 @@ Result<void> Core::on(const ReservationUpserted& e) {
   r.nodes.erase(std::unique(r.nodes.begin(), r.nodes.end()), r.nodes.end());
   for (const std::string& name : spec.queues) {
     const QueueId queue = queues_.find(name);
-    if (!queue.valid())
+    if (!queue.valid()) {
       return fail(ErrorCode::kNotFound, what + ": no queue is named '" + name + "'",
                   nearest_cure(name, queue_names()));
+    }
     r.users.push_back(queue);
   }
   (void)on(ReservationRemoved{spec.name});

@@ -56,9 +56,9 @@ class Victims {
   const VictimUnit& unit(Id id) const { return units_[id]; }
   // Units with a task on the slot, least cost first.
   const std::vector<Id>& at(std::uint32_t slot) const {
-    static const std::vector<Id> nothing;
+    static const std::vector<Id> kNothing;
     const auto it = at_.find(slot);
-    return it == at_.end() ? nothing : it->second;
+    return it == at_.end() ? kNothing : it->second;
   }
   // Least cost first; of equals the workload that was submitted last.
   const std::vector<Id>& by_cost() const { return by_cost_; }
