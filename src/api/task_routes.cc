@@ -29,7 +29,7 @@ std::optional<std::uint32_t> uid_in(const std::string& body) {
 }
 
 bool is_over(const std::string& phase) {
-  return phase != "starting" && phase != "running" && phase != "stopping";
+  return phase != "starting" && phase != "running" && phase != "frozen" && phase != "stopping";
 }
 
 // Whether the request may become a WebSocket; else it is answered. Asked before anything is begun:

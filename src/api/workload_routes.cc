@@ -2,6 +2,7 @@
 #include "api/api.h"
 #include "control/documents.h"
 #include "control/words.h"
+#include "model/object_reader.h"
 #include "model/submission.h"
 
 namespace fairlead::api {
@@ -103,9 +104,18 @@ void Api::suspend_workload(Call call) {
   Query query(call.request.target);
   auto intent = intent_of(call, query, false);
   if (!intent) return;
+  bool freeze = false;
+  if (!call.request.body.empty()) {
+    const auto document = body_of(call);
+    if (!document) return;
+    Findings findings("request");
+    freeze = ObjectReader(document->roots()[0], findings).boolean("freeze").value_or(false);
+    if (!findings.ok()) return call.refuse(findings.take_errors());
+  }
   const std::string id = call.parameters[0];
-  write(std::move(call), *intent,
-        [intent = *intent, id](control::Desk& desk) { return desk.suspend(intent, id); });
+  write(std::move(call), *intent, [intent = *intent, id, freeze](control::Desk& desk) {
+    return freeze ? desk.freeze(intent, id) : desk.suspend(intent, id);
+  });
 }
 
 void Api::resume_workload(Call call) {

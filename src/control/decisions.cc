@@ -137,6 +137,7 @@ void Desk::stop_attempt(Attempt& attempt, const engine::StopOrder& order) {
   // A later order may only make the end come sooner.
   if (attempt.state == AttemptState::kStopping && order.grace >= attempt.stop.grace) return;
   attempt.state = AttemptState::kStopping;
+  attempt.frozen_since.reset();  // the order wakes it
   attempt.stop = order;
   if (task.attempt == attempt.number) {
     task.phase = TaskPhase::kStopping;
@@ -155,16 +156,10 @@ void Desk::stop_attempt(Attempt& attempt, const engine::StopOrder& order) {
 
 void Desk::stop_attempts(Workload& w, const std::string& cause, const std::string& text,
                          Duration grace) {
-  std::vector<engine::AttemptId> mine;
-  for (auto it = attempts_.lower_bound(w.id); it != attempts_.end(); ++it) {
-    if (it->second.workload != w.id) break;  // ids begin with that of their workload
-    mine.push_back(it->first);
-  }
-  for (const engine::AttemptId& id : mine) {
-    Attempt& attempt = attempts_.at(id);
-    attempt.known_to_core = false;
-    touch(attempt);
-    stop_attempt(attempt, {cause, text, SIGTERM, grace});
+  for (Attempt* attempt : attempts_of(w)) {
+    attempt->known_to_core = false;
+    touch(*attempt);
+    stop_attempt(*attempt, {cause, text, SIGTERM, grace});
   }
 }
 
@@ -215,6 +210,11 @@ void Desk::start_what_waits() {
     const auto found = attempts_.find(id);
     if (found == attempts_.end() || found->second.state != AttemptState::kWaiting) continue;
     Attempt& attempt = found->second;
+    // It has its place by the scheduler's book, and keeps none from theirs meanwhile.
+    if (workloads_.at(attempt.workload)->desired == Desired::kFrozen) {
+      still.push_back(id);
+      continue;
+    }
     const bool behind = std::any_of(attempt.devices.begin(), attempt.devices.end(),
                                     [&](const HeldDevice& d) { return blocked.contains(d.id); }) ||
                         (host_blocked && attempt.cpu + attempt.memory > 0);

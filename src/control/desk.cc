@@ -140,6 +140,7 @@ void Desk::write_dirty() {
 
 Result<void> Desk::finish() {
   if (core_touched_ || core_->next_wakeup() <= now_) decide();
+  while (suspend_what_lost_its_tasks()) decide();  // each time there are fewer that are frozen
   start_what_waits();
   write_dirty();
   if (usage_changed_ && now_ >= usage_saved_ + kUsageEvery) save_usage();

@@ -36,6 +36,7 @@
 #include "control/stored.h"
 #include "engine/engine.h"
 #include "model/reservation.h"
+#include "node/cgroups.h"
 #include "node/inventory.h"
 #include "sched/scheduler.h"
 #include "store/store.h"
@@ -47,7 +48,8 @@ struct DeskOptions {
   std::string server_user;       // who started the server: an administrator
   bool may_switch_user = false;  // the server is root: tasks run as who asked for them
   bool allow_root_tasks = false;
-  std::string socket;  // for the tasks' environment
+  node::Enforcement freezing;  // whether tasks can be frozen here, or why not
+  std::string socket;          // for the tasks' environment
   std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 
@@ -167,7 +169,10 @@ class Desk {
   Result<Outcome> change(const Intent& intent, const std::string& id, const WorkloadPatch& patch);
   Result<Outcome> remove(const Intent& intent, const std::string& id,
                          std::optional<Duration> grace);
+  // Stops its tasks and gives back what they hold.
   Result<Outcome> suspend(const Intent& intent, const std::string& id);
+  // Its tasks stand still and keep what they hold (freezing.cc).
+  Result<Outcome> freeze(const Intent& intent, const std::string& id);
   Result<Outcome> resume(const Intent& intent, const std::string& id);
 
   // --- organization and resources (organization.cc, resources.cc) ---
@@ -285,6 +290,14 @@ class Desk {
   void launch(Attempt& attempt);
   engine::TaskLaunch launch_of(const Workload& w, const Attempt& attempt) const;
 
+  // freezing.cc
+  void freeze_attempt(Attempt& attempt);
+  void thaw_attempt(Attempt& attempt);
+  void thaw(Workload& w);
+  void set_pace(const Attempt& attempt);
+  bool suspend_what_lost_its_tasks();
+  std::vector<Attempt*> attempts_of(const Workload& w);
+
   // access.cc
   void sweep_access();
   Result<std::string> parent_of_token(const Caller& caller) const;
@@ -360,6 +373,7 @@ class Desk {
   std::vector<engine::AttemptId> waiting_;  // to be launched, in the order of the decisions
   // Running attempts with a time limit, by when it is over (since boot).
   std::set<std::pair<std::int64_t, engine::AttemptId>> time_limits_;
+  std::set<std::string> frozen_;  // ids of all that are to be frozen, and of some that were
   // What is over, by when it is forgotten.
   std::set<std::pair<std::int64_t, std::string>> retention_;
   Instant next_trim_{};

@@ -19,6 +19,7 @@ enum class Phase : std::uint8_t {
   kPending,
   kStarting,
   kRunning,
+  kFrozen,  // its tasks stand still on what they hold
   kStopping,
   kSuspended,
   kSucceeded,
@@ -31,11 +32,16 @@ constexpr bool over(Phase phase) {
   return phase == Phase::kSucceeded || phase == Phase::kFailed || phase == Phase::kTimedOut;
 }
 
-enum class Desired : std::uint8_t { kRunning, kSuspended, kDeleted };
+enum class Desired : std::uint8_t { kRunning, kFrozen, kSuspended, kDeleted };
+// The scheduler is to know it: it waits, runs, or stands still on what it holds.
+constexpr bool for_the_scheduler(Desired desired) {
+  return desired == Desired::kRunning || desired == Desired::kFrozen;
+}
 
 enum class TaskPhase : std::uint8_t {
   kStarting,
   kRunning,
+  kFrozen,
   kStopping,
   kSucceeded,
   kFailed,
@@ -76,7 +82,7 @@ struct Task {
 
   bool active() const {
     return phase == TaskPhase::kStarting || phase == TaskPhase::kRunning ||
-           phase == TaskPhase::kStopping;
+           phase == TaskPhase::kFrozen || phase == TaskPhase::kStopping;
   }
 };
 
@@ -132,10 +138,12 @@ struct Attempt {
   std::int64_t memory = 0;  // bytes
   Instant created;
   std::optional<Instant> started;
-  std::string boot;           // which start of the machine `since_boot` counts from
-  Duration since_boot;        // when it started
-  bool known_to_core = true;  // the scheduler counts it as running
-  engine::StopOrder stop;     // of kStopping
+  std::string boot;                      // which start of the machine `since_boot` counts from
+  Duration since_boot;                   // when it started
+  std::optional<Duration> frozen_since;  // since boot; it stands still
+  Duration frozen_before;                // for how long it did, other times
+  bool known_to_core = true;             // the scheduler counts it as running
+  engine::StopOrder stop;                // of kStopping
   std::int64_t revision = 0;
 };
 

@@ -228,7 +228,10 @@ Result<Outcome> Desk::queue_node(QueueKind kind, const std::string& name) {
   for (const auto& [id, w] : workloads_) {
     if (w->project() != name) continue;
     pending += w->phase == Phase::kPending ? 1 : 0;
-    running += w->phase == Phase::kRunning || w->phase == Phase::kStarting ? 1 : 0;
+    running +=
+        w->phase == Phase::kRunning || w->phase == Phase::kStarting || w->phase == Phase::kFrozen
+            ? 1
+            : 0;
   }
   Tree& workloads = status.add("workloads", Tree::map());
   workloads.add("pending", Tree::number(pending));

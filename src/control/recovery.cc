@@ -98,6 +98,7 @@ Result<void> Desk::load_workloads() {
       return {};
     }
     const std::string id = w.id;
+    if (w.desired == Desired::kFrozen) frozen_.insert(id);
     workloads_.emplace(id, std::make_unique<Workload>(std::move(w)));
     return {};
   }));
@@ -232,7 +233,7 @@ Result<void> Desk::restore_usage() {
 }
 
 void Desk::tell_core_of(Workload& w) {
-  if (w.verdict || w.desired != Desired::kRunning) {
+  if (w.verdict || !for_the_scheduler(w.desired)) {
     settle(w);
     return;
   }
@@ -263,8 +264,14 @@ void Desk::settle_adopted(const std::vector<engine::Adopted>& adopted) {
         continue;
       }
       Workload& w = *workloads_.at(attempt.workload);
-      if (attempt.boot != clock_.boot()) attempt.since_boot = clock_.since_boot();
-      if (attempt.state == AttemptState::kRunning) watch_time_limit(w, attempt);
+      if (attempt.boot != clock_.boot()) {
+        attempt.since_boot = clock_.since_boot();
+        attempt.frozen_before = Duration{};
+        if (attempt.frozen_since) attempt.frozen_since = clock_.since_boot();
+      }
+      if (attempt.state != AttemptState::kRunning) continue;
+      set_pace(attempt);  // its supervisor may not have heard the last of it
+      watch_time_limit(w, attempt);
     } else if (const auto* ended = std::get_if<engine::Ended>(&one)) {
       report(*ended);
     } else if (const auto* failed = std::get_if<engine::StartFailed>(&one)) {
@@ -292,6 +299,7 @@ Result<void> Desk::recover(bool first) {
   held_cpu_ = held_memory_ = 0;
   waiting_.clear();
   retention_.clear();
+  frozen_.clear();
   batch_ = {};
   changes_.clear();
   dirty_workloads_.clear();

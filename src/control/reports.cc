@@ -56,6 +56,9 @@ void Desk::on(const engine::Started& started) {
        "task " + task.id + " runs as process " + std::to_string(started.pid) + " (attempt " +
            std::to_string(attempt.number) + ")",
        "engine");
+  if (w.desired == Desired::kFrozen && attempt.state == AttemptState::kRunning) {
+    freeze_attempt(attempt);
+  }
   watch_time_limit(w, attempt);
   settle(w);
 }
@@ -65,7 +68,8 @@ void Desk::watch_time_limit(const Workload& w, const Attempt& attempt) {
   const auto& of_kind = w.spec().kind == WorkloadKind::kWorkspace ? settings_.workspace_time_limit
                                                                   : settings_.training_time_limit;
   if (of_kind && (!limit || *of_kind < *limit)) limit = of_kind;
-  if (limit) time_limits_.insert({(attempt.since_boot + *limit).ms, attempt.id});
+  if (!limit || attempt.frozen_since) return;
+  time_limits_.insert({(attempt.since_boot + attempt.frozen_before + *limit).ms, attempt.id});
 }
 
 void Desk::on(const engine::StartFailed& failed) {
@@ -82,7 +86,7 @@ void Desk::on(const engine::StartFailed& failed) {
        "engine");
   const bool last = !failed.may_retry || w.failures > w.spec().backoff_limit;
   end_attempt(attempt, TaskPhase::kFailed, reason);
-  if (last && w.in_core && w.desired == Desired::kRunning) fail_workload(w, reason);
+  if (last && w.in_core) fail_workload(w, reason);
   settle(w);
 }
 
@@ -136,7 +140,7 @@ void Desk::on(const engine::Ended& ended) {
   // Of independent tasks the scheduler counts (8.2).
   const bool limit_passed =
       failed && !w.spec().independent_tasks() && w.failures > w.spec().backoff_limit;
-  if (limit_passed && w.in_core && w.desired == Desired::kRunning) {
+  if (limit_passed && w.in_core) {
     fail_workload(w, "task " + task.id + " " + how + "; failure " + std::to_string(w.failures) +
                          ", and " + std::to_string(w.spec().backoff_limit) +
                          " are allowed (backoffLimit)");
@@ -227,14 +231,17 @@ void Desk::settle(Workload& w) {
     return;
   }
   bool running = false;
+  bool frozen = false;
   bool starting = false;
   bool stopping = false;
   for (const auto& [key, task] : w.tasks) {
     running = running || task.phase == TaskPhase::kRunning;
+    frozen = frozen || task.phase == TaskPhase::kFrozen;
     starting = starting || task.phase == TaskPhase::kStarting;
     stopping = stopping || task.phase == TaskPhase::kStopping;
   }
   w.phase = running    ? Phase::kRunning
+            : frozen   ? Phase::kFrozen
             : starting ? Phase::kStarting
             : stopping ? Phase::kStopping
                        : Phase::kPending;
@@ -256,6 +263,7 @@ void Desk::tick() {
     const auto found = attempts_.find(id);
     if (found == attempts_.end() || found->second.state == AttemptState::kStopping) continue;
     Workload& w = *workloads_.at(found->second.workload);
+    // Of what stands still it is set anew when it goes on.
     if (w.verdict || w.desired != Desired::kRunning) continue;
     leave_core(w);
     w.verdict = Phase::kTimedOut;

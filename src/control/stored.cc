@@ -57,11 +57,13 @@ Tree status_tree(const Workload& w) {
   std::vector<std::string> nodes;
   std::int64_t starting = 0;
   std::int64_t running = 0;
+  std::int64_t frozen = 0;
   std::int64_t stopping = 0;
   std::int64_t succeeded = 0;
   for (const auto& [key, task] : w.tasks) {
     starting += task.phase == TaskPhase::kStarting ? 1 : 0;
     running += task.phase == TaskPhase::kRunning ? 1 : 0;
+    frozen += task.phase == TaskPhase::kFrozen ? 1 : 0;
     stopping += task.phase == TaskPhase::kStopping ? 1 : 0;
     succeeded += task.phase == TaskPhase::kSucceeded ? 1 : 0;
     if (!task.active()) continue;
@@ -85,6 +87,7 @@ Tree status_tree(const Workload& w) {
   Tree& tasks = out.add("tasks", Tree::map());
   tasks.add("wanted", Tree::number(wanted));
   tasks.add("running", Tree::number(running));
+  if (frozen > 0) tasks.add("frozen", Tree::number(frozen));
   tasks.add("starting", Tree::number(starting));
   tasks.add("stopping", Tree::number(stopping));
   tasks.add("succeeded", Tree::number(succeeded));
@@ -197,7 +200,7 @@ Result<Workload> read_workload_record(const store::Record& record) {
       w.restarts = status.int32("restarts").value_or(0);
       if (const Value* counts = status.get("tasks")) {
         ObjectReader tasks(*counts, findings);
-        tasks.allow({"wanted", "running", "starting", "stopping", "succeeded"});
+        tasks.allow({"wanted", "running", "frozen", "starting", "stopping", "succeeded"});
         w.failures = tasks.int32("failed").value_or(0);
       }
     }
@@ -291,6 +294,8 @@ store::Record attempt_record(const Attempt& a) {
   add_instant(out, "started", a.started);
   add_text(out, "boot", a.boot);
   out.add("sinceBootMs", Tree::number(a.since_boot.ms));
+  if (a.frozen_since) out.add("frozenSinceBootMs", Tree::number(a.frozen_since->ms));
+  if (a.frozen_before.ms > 0) out.add("frozenBeforeMs", Tree::number(a.frozen_before.ms));
   out.add("knownToCore", Tree::boolean(a.known_to_core));
   if (a.state == AttemptState::kStopping) {
     Tree& stop = out.add("stop", Tree::map());
@@ -332,6 +337,8 @@ Result<Attempt> read_attempt_record(const store::Record& record) {
     a.started = in.instant("started");
     a.boot = in.string("boot").value_or("");
     a.since_boot = Duration{in.integer("sinceBootMs").value_or(0)};
+    if (const auto since = in.integer("frozenSinceBootMs")) a.frozen_since = Duration{*since};
+    a.frozen_before = Duration{in.integer("frozenBeforeMs").value_or(0)};
     a.known_to_core = in.boolean("knownToCore").value_or(true);
     if (const Value* value = in.get("stop")) {
       ObjectReader stop(*value, findings);

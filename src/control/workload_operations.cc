@@ -317,7 +317,7 @@ Result<void> Desk::enter_core(Workload& w) {
 
 Result<Outcome> Desk::resume(const Intent& intent, const std::string& id) {
   FAIRLEAD_ASSIGN(Workload* const w, find_workload(intent, id, true));
-  if (w->desired != Desired::kSuspended) {
+  if (w->desired == Desired::kRunning) {
     return fail(ErrorCode::kConflict, "workload " + w->name() + " is not suspended");
   }
   // As a submission of now, for those who have it.
@@ -325,7 +325,11 @@ Result<Outcome> Desk::resume(const Intent& intent, const std::string& id) {
   FAIRLEAD_TRY(check_standing(intent.caller, w->spec()));
   FAIRLEAD_TRY(check_run(intent.caller, w->submission));
   if (intent.dry_run) return workload_outcome(id, 202);
-  FAIRLEAD_TRY(enter_core(*w));
+  if (w->desired == Desired::kFrozen) {
+    thaw(*w);
+  } else {
+    FAIRLEAD_TRY(enter_core(*w));
+  }
   w->desired = Desired::kRunning;
   w->reason.clear();
   note(*w, "Resumed", "by " + intent.caller.user, intent.caller.user);

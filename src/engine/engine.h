@@ -5,7 +5,7 @@
 // again after adopt(); nothing is reported never.
 //
 // Thread-safe. Reports come from a thread of the engine, one at a time; the sink must not block for
-// long, and may call the engine except for adopt(), suspend(), resume() and open_session().
+// long, and may call the engine except for adopt() and open_session().
 #pragma once
 
 #include <functional>
@@ -34,7 +34,9 @@ class Engine {
   // order can only make the end come sooner. Error: kNotFound.
   virtual Result<void> stop(const AttemptId& attempt, const StopOrder& order) = 0;
 
-  // Stands still and keeps what it holds; a stop order wakes it. Error: kNotFound, kFailed.
+  // Stands still and keeps what it holds, until it is resumed; a stop order wakes it. Orders, like
+  // stop(): carried out soon, in their order, and not kept: whoever drives says after adopt() again
+  // what shall stand still. Nothing happens to what has ended. Error: kNotFound.
   virtual Result<void> suspend(const AttemptId& attempt) = 0;
   virtual Result<void> resume(const AttemptId& attempt) = 0;
 

@@ -11,7 +11,7 @@ std::vector<Capability> capabilities(const CgroupTree& tree) {
   };
   add("kill-whole-task", tree.tracking(),
       "what a task started is found by its parents instead, which holds for all that it starts");
-  add("freeze", tree.freezing(), "tasks are suspended by SIGSTOP instead, which they can notice");
+  add("freeze", tree.freezing(), "workloads are suspended by stopping their tasks alone");
   add("cpu-limit", tree.cpu(), "tasks may use any CPU time");
   add("memory-limit", tree.memory(), "tasks may use any memory of this machine");
   add("process-limit", tree.pids(), "tasks may start any number of processes");

@@ -160,6 +160,18 @@ class Api(unittest.TestCase):
         self.wait(w["id"], "running")
         self.api.request("DELETE", f"/api/v1/workloads/{w['id']}?gracePeriod=0s")
 
+    def test_frozen_it_keeps_what_it_holds(self):
+        w = self.submit("freeze", ["sleep", "600"], gpu=1, gracePeriod="1s")
+        self.wait(w["id"], "running")
+        answer = self.api.post(f"/api/v1/workloads/{w['id']}/suspend", {"freeze": True})
+        # Where control groups cannot freeze it is refused.
+        if answer.status != 422:
+            self.assertEqual(answer.json["status"]["phase"], "frozen")
+            self.assertEqual(answer.json["status"]["allocated"]["gpuMilli"], 1000)
+            self.assertEqual(self.api.get(f"/api/v1/workloads/{w['id']}/tasks").json["items"][0]["phase"], "frozen")
+            self.assertEqual(self.api.post(f"/api/v1/workloads/{w['id']}/resume").status, 202)
+        self.api.request("DELETE", f"/api/v1/workloads/{w['id']}?gracePeriod=0s")
+
     def test_the_time_limit_ends_it(self):
         w = self.submit("short", ["sleep", "600"], maxRuntime="300ms", gracePeriod="100ms")
         self.wait(w["id"], "timed-out")

@@ -179,6 +179,18 @@ TEST(Life, AllAsksFirst) {
   EXPECT_EQ(run_client(server, {"resume"}).status, 2);
 }
 
+TEST(Life, WhatIsFrozenGoesOn) {
+  FakeServer server;
+  server.answer("GET /api/v1/workloads", items(workload_json("a", "running")));
+  server.answer("POST /api/v1/workloads/w-a/suspend", workload_json("a", "frozen"), 202);
+  const Ran frozen = run_client(server, {"suspend", "a", "--freeze"});
+  EXPECT_EQ(frozen.out, "a is frozen\n") << frozen.err;
+  EXPECT_EQ(server.last("POST /api/v1/workloads/w-a/suspend").body, R"({"freeze": true})");
+  server.answer("GET /api/v1/workloads", items(workload_json("a", "frozen")));
+  server.answer("POST /api/v1/workloads/w-a/resume", workload_json("a", "running"), 202);
+  EXPECT_EQ(run_client(server, {"resume", "a"}).out, "a goes on\n");
+}
+
 TEST(Submit, SendsTheDocumentAndTellsThePlan) {
   FakeServer server;
   server.answer("POST /api/v1/workloads",

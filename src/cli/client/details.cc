@@ -34,7 +34,7 @@ std::string tasks_text(const Value& workload) {
   if (tasks == nullptr) return {};
   std::string out =
       text_at(*tasks, "running", "0") + " of " + text_at(*tasks, "wanted", "?") + " running";
-  for (const char* word : {"starting", "stopping", "succeeded", "failed"}) {
+  for (const char* word : {"frozen", "starting", "stopping", "succeeded", "failed"}) {
     if (const auto count = number_at(*tasks, word); count.value_or(0) > 0) {
       out += ", " + std::to_string(*count) + " " + word;
     }

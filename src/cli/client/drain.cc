@@ -51,8 +51,9 @@ class Drain {
  private:
   // What runs on the node, by name; suspended, if that was asked for.
   Result<std::vector<std::string>> look() {
-    FAIRLEAD_ASSIGN(const Listing listing,
-                    api_.list(api_path({"workloads"}), {{"phase", "starting,running,stopping"}}));
+    FAIRLEAD_ASSIGN(
+        const Listing listing,
+        api_.list(api_path({"workloads"}), {{"phase", "starting,running,frozen,stopping"}}));
     std::vector<std::string> names;
     for (const Value* item : listing.items) {
       const auto nodes = list_at(*item, "status.nodes");

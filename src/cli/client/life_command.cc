@@ -20,6 +20,7 @@ struct LifeOptions {
   bool all = false;
   bool yes = false;
   bool dry_run = false;
+  bool freeze = false;
   std::string grace_period;
 };
 
@@ -36,7 +37,7 @@ constexpr Words words_of(Act act) {
     case Act::kSuspend:
       return {"suspend", "is suspended", "Stop workloads and keep their definition"};
     case Act::kResume:
-      return {"resume", "waits again", "Let suspended workloads wait again"};
+      return {"resume", "waits again", "Let suspended workloads wait again, and frozen ones go on"};
     case Act::kDelete:
       break;
   }
@@ -44,12 +45,13 @@ constexpr Words words_of(Act act) {
 }
 
 // Whether --all means it: what is over has nothing to be suspended.
-bool meant(Act act, const std::string& phase) {
+bool meant(Act act, const LifeOptions& options, const std::string& phase) {
   switch (act) {
     case Act::kSuspend:
-      return phase == "pending" || phase == "starting" || phase == "running";
+      if (options.freeze) return phase == "running";
+      return phase == "pending" || phase == "starting" || phase == "running" || phase == "frozen";
     case Act::kResume:
-      return phase == "suspended";
+      return phase == "suspended" || phase == "frozen";
     case Act::kDelete:
       break;
   }
@@ -61,12 +63,13 @@ struct Meant {
   std::string name;
 };
 
-Result<std::vector<Meant>> all_of(ApiClient& api, Act act, const std::string& project) {
+Result<std::vector<Meant>> all_of(ApiClient& api, Act act, const LifeOptions& options,
+                                  const std::string& project) {
   const Query query = project.empty() ? Query{} : Query{{"project", project}};
   FAIRLEAD_ASSIGN(const Listing listing, api.list(api_path({"workloads"}), query));
   std::vector<Meant> out;
   for (const Value* item : listing.items) {
-    if (meant(act, text_at(*item, "status.phase"))) {
+    if (meant(act, options, text_at(*item, "status.phase"))) {
       out.push_back({text_at(*item, "id"), text_at(*item, "name")});
     }
   }
@@ -77,10 +80,18 @@ Result<Reply> carry_out(ApiClient& api, Act act, const Meant& one, const LifeOpt
   Query query;
   if (options.dry_run) query.emplace_back("dryRun", "true");
   if (act != Act::kDelete) {
-    return api.send("POST", api_path({"workloads", one.id, words_of(act).verb}), query, {});
+    return api.send("POST", api_path({"workloads", one.id, words_of(act).verb}), query,
+                    options.freeze ? R"({"freeze": true})" : "");
   }
   if (!options.grace_period.empty()) query.emplace_back("gracePeriod", options.grace_period);
   return api.send("DELETE", api_path({"workloads", one.id}), query, {});
+}
+
+// What is said of one; what was frozen does not wait, but goes on.
+std::string told(Act act, const LifeOptions& options, const Reply& reply) {
+  if (options.freeze) return "is frozen";
+  if (act == Act::kResume && text_at(reply.root(), "status.phase") == "running") return "goes on";
+  return words_of(act).done;
 }
 
 int change_life(Act act, const LifeOptions& options, CliContext& context) {
@@ -99,7 +110,7 @@ int change_life(Act act, const LifeOptions& options, CliContext& context) {
   int status = 0;
   std::vector<Meant> all;
   if (options.all) {
-    auto found = all_of(*api, act, project);
+    auto found = all_of(*api, act, options, project);
     if (!found) return report(context, found.error());
     all = std::move(*found);
     if (all.empty()) context.err << "There are none.\n";
@@ -132,7 +143,7 @@ int change_life(Act act, const LifeOptions& options, CliContext& context) {
       if (status == 0) status = failed;
       continue;
     }
-    context.out << one.name << (options.dry_run ? " would be: " : " ") << words_of(act).done
+    context.out << one.name << (options.dry_run ? " would be: " : " ") << told(act, options, *done)
                 << "\n";
   }
   return status;
@@ -145,7 +156,10 @@ void add_life_verb(CLI::App& parent, Act act, CliContext& context) {
   command.add_flag("-A,--all", options->all, "All of the project that it makes sense for");
   add_yes_flag(command, options->yes);
   command.add_flag("--dry-run", options->dry_run, "Check and change nothing");
-  if (act == Act::kDelete) {
+  if (act == Act::kSuspend) {
+    command.add_flag("--freeze", options->freeze,
+                     "Keep tasks as they are, with all that they hold, and give them no CPU time");
+  } else if (act == Act::kDelete) {
     command
         .add_option("--grace-period", options->grace_period,
                     "Instead of the workload's own; 0s ends it at once")

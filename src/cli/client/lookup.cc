@@ -115,10 +115,11 @@ Result<const Value*> choose_running_task(const Listing& tasks, const TaskChoice&
   for (const Value* task : chosen) {
     if (text_at(*task, "phase") == "running") return task;
   }
+  const std::string phase = text_at(*chosen.front(), "phase", "not running");
   return fail(ErrorCode::kConflict,
-              task_name(*chosen.front()) + " of \"" + workload + "\" is " +
-                  text_at(*chosen.front(), "phase", "not running") + ", not running",
-              "see: fairlead describe job " + workload);
+              task_name(*chosen.front()) + " of \"" + workload + "\" is " + phase + ", not running",
+              phase == "frozen" ? "let it go on: fairlead resume " + workload
+                                : "see: fairlead describe job " + workload);
 }
 
 Result<std::string> next_name(ApiClient& api, const std::string& prefix,

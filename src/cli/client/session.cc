@@ -173,7 +173,8 @@ Result<std::string> wait_for_running_task(ApiClient& api, const std::string& wor
     const std::string phase = text_at(*found->value, "status.phase");
     if (phase != "pending" && phase != "starting" && phase != "running") {
       return fail(ErrorCode::kConflict, found->name() + " is " + phase + ", not running",
-                  "see: fairlead logs " + found->name());
+                  phase == "frozen" ? "let it go on: fairlead resume " + found->name()
+                                    : "see: fairlead logs " + found->name());
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(kLookMs));
   }

@@ -52,7 +52,7 @@ std::string first_lines(const std::string& table, int lines, int columns) {
 
 bool runs(const Value& workload) {
   const std::string phase = text_at(workload, "status.phase");
-  return phase == "running" || phase == "starting" || phase == "stopping";
+  return phase == "running" || phase == "frozen" || phase == "starting" || phase == "stopping";
 }
 
 }  // namespace

@@ -101,7 +101,9 @@ std::string state_text(const Value& workload, Instant now) {
   const std::string phase = text_at(workload, "status.phase", "unknown");
   std::string out = phase;
   const std::string nodes = joined_at(workload, "status.nodes");
-  if (!nodes.empty() && (phase == "running" || phase == "starting" || phase == "stopping")) {
+  const bool there =
+      phase == "running" || phase == "frozen" || phase == "starting" || phase == "stopping";
+  if (!nodes.empty() && there) {
     out += " on " + nodes;
   }
   const auto ended = instant_at(workload, "status.endedAt");

@@ -147,6 +147,8 @@ Result<void> run_server(const ServerSettings& settings,
   options.server_user = api::account_name(geteuid());
   options.may_switch_user = geteuid() == 0;
   options.allow_root_tasks = settings.allow_root_tasks;
+  const node::CgroupTree groups = node::CgroupTree::detect();
+  options.freezing = groups.freezing();
   options.socket = settings.socket.empty() ? socket : settings.socket;
   options.warn = warn;
   control::Control control(options, *store, clock, ids, log);
@@ -170,7 +172,7 @@ Result<void> run_server(const ServerSettings& settings,
   parts.version = version_text().substr(version_text().find(' ') + 1);
   parts.server_user = options.server_user;
   parts.simulated = inventory.simulated;
-  parts.capabilities = node::capabilities(node::CgroupTree::detect());
+  parts.capabilities = node::capabilities(groups);
   parts.notes = inventory.notes;
   FAIRLEAD_ASSIGN(const auto api, api::Api::create(std::move(parts)));
 

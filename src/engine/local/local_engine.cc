@@ -120,11 +120,11 @@ Result<void> LocalEngine::stop(const AttemptId& attempt, const StopOrder& order)
 }
 
 Result<void> LocalEngine::suspend(const AttemptId& attempt) {
-  return worker_->ask(attempt, "suspend", {}, {});
+  return worker_->order_pace(attempt, "suspend");
 }
 
 Result<void> LocalEngine::resume(const AttemptId& attempt) {
-  return worker_->ask(attempt, "resume", {}, {});
+  return worker_->order_pace(attempt, "resume");
 }
 
 Result<std::vector<Adopted>> LocalEngine::adopt(const std::vector<AttemptId>& attempts) {
@@ -183,6 +183,14 @@ Result<OutputReader> LocalEngine::output(const AttemptId& attempt) {
 
 pid_t LocalEngine::launcher_pid() const {
   return worker_->launcher_pid();
+}
+
+Result<void> LocalEngine::Worker::order_pace(const AttemptId& attempt, std::string kind) {
+  const auto known = state_of(attempt);
+  if (!known) return unknown(attempt);
+  if (*known == State::kOver) return {};
+  post([this, attempt, kind = std::move(kind)] { set_pace(attempt, kind); });
+  return {};
 }
 
 Result<void> LocalEngine::Worker::ask(const AttemptId& attempt, std::string kind, std::string more,

@@ -95,6 +95,13 @@ class Suspending : public Orders, public testing::WithParamInterface<bool> {
     options_.use_control_groups = GetParam();
     open();
   }
+  // Of what stands still none does.
+  bool session_opens(const AttemptId& attempt) {
+    const auto session = engine_->open_session(attempt, {SessionKind::kExec, {"true"}, false, {}});
+    if (session) return true;
+    EXPECT_EQ(session.error().cure, "resume it first") << session.error().text();
+    return false;
+  }
 };
 
 TEST_P(Suspending, ItStandsStillUntilResumed) {
@@ -104,15 +111,48 @@ TEST_P(Suspending, ItStandsStillUntilResumed) {
   EXPECT_EQ(ticks.line(), "tick");
   ASSERT_TRUE(engine_->suspend("a"));
   // Every process of it is stopped (T), or in the kernel's freezer (D or S, but gets no time).
-  if (!GetParam()) {
-    const auto session = engine_->open_session("a", {SessionKind::kExec, {"true"}, false, {}});
-    EXPECT_EQ(session.error().cure, "resume it first");
-  }
+  EXPECT_FALSE(session_opens("a"));
   ASSERT_TRUE(engine_->resume("a"));
   for (int i = 0; i < 20; ++i) EXPECT_EQ(ticks.line(), "tick");
   ASSERT_TRUE(engine_->suspend("a"));
   ASSERT_TRUE(engine_->stop("a", {"cancelled", "", SIGTERM, seconds(600)}));
   EXPECT_EQ(result_of("a").signal, SIGTERM) << "a stop order wakes it";
+}
+
+// An engine that begins says what shall stand still and what shall go on; the supervisors keep it
+// meanwhile.
+TEST_P(Suspending, ItStandsStillOverARestart) {
+  Signpost ticks = signpost("ticks");
+  start_and_wait(shell("a", "while :; do echo tick > " + ticks.path() + "; sleep 0.01; done"));
+  EXPECT_EQ(ticks.line(), "tick");
+  ASSERT_TRUE(engine_->suspend("a"));
+  EXPECT_FALSE(session_opens("a")) << "orders are carried out in their order";
+  close();
+  open();
+  ASSERT_TRUE(engine_->adopt({"a"}));
+  EXPECT_FALSE(session_opens("a"));
+  ASSERT_TRUE(engine_->suspend("a")) << "again, and it changes nothing";
+  EXPECT_FALSE(session_opens("a"));
+  ASSERT_TRUE(engine_->resume("a"));
+  EXPECT_TRUE(session_opens("a"));
+  ASSERT_TRUE(engine_->suspend("a"));
+  ASSERT_TRUE(engine_->stop("a", {"cancelled", "", SIGTERM, Duration{0}}));
+  EXPECT_EQ(result_of("a").signal, SIGKILL);
+  EXPECT_TRUE(engine_->suspend("a")) << "nothing happens to what has ended";
+  EXPECT_EQ(engine_->suspend("b").error().code, ErrorCode::kNotFound);
+}
+
+TEST_P(Suspending, NothingIsLeftOfItWhenItsSupervisorIsKilled) {
+  start(shell("a", "sleep 1000 & wait"));
+  const auto started = wait_for<Started>("a");
+  ASSERT_TRUE(started);
+  const auto main = node::find_process(static_cast<pid_t>(started->pid));
+  ASSERT_TRUE(main);
+  ASSERT_TRUE(engine_->suspend("a"));
+  EXPECT_FALSE(session_opens("a"));
+  ::kill(main->parent, SIGKILL);
+  EXPECT_TRUE(result_of("a").lost);
+  EXPECT_TRUE(gone(main->ref.pid));
 }
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutGroups, Suspending, testing::Bool(),

@@ -349,7 +349,7 @@ std::optional<Result<void>> Supervisor::open_session(const Fields& order, Descri
     return Result<void>();
   }
   if (suspended_) {
-    return fail(ErrorCode::kConflict, "the task is suspended", "resume it first");
+    return fail(ErrorCode::kConflict, "the task is frozen", "resume it first");
   }
   const Result<void> begun =
       begin_exec(order, Session(std::move(client), SessionKind::kExec), asker);
@@ -419,6 +419,7 @@ void Supervisor::suspend() {
 }
 
 void Supervisor::resume() {
+  if (!suspended_) return;
   tree_.resume();
   suspended_ = false;
 }

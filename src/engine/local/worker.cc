@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kLookAgainMs = 10;
 constexpr int kMostLookMs = 30'000;
-constexpr int kStopAgainMs = 100;
+constexpr int kOrderAgainMs = 100;
 constexpr std::size_t kMostQuestions = 8;  // of one attempt at once: what more would only wait
 constexpr int kShortestLifeMs = 1000;  // a launcher that dies sooner is made again only when needed
 
@@ -228,7 +228,7 @@ void LocalEngine::Worker::listen_to(Item& item, Descriptor connection) {
   event.data.ptr = &item;
   (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, connection.get(), &event);
   item.second.connection = std::move(connection);
-  send_stop(item);
+  send_orders(item);
 }
 
 void LocalEngine::Worker::hang_up(Item& item) {
@@ -300,7 +300,7 @@ void LocalEngine::Worker::conclude(Item& item, const Outcome& outcome) {
 void LocalEngine::Worker::look_again(const AttemptId& attempt) {
   Item* item = find(attempt);
   if (item == nullptr || item->second.state == State::kOver) return;
-  if (item->second.connection) return send_stop(*item);
+  if (item->second.connection) return send_orders(*item);
   const auto settled = settle(place(), attempt);
   if (settled && *settled) {
     conclude(*item, **settled);
@@ -325,18 +325,27 @@ void LocalEngine::Worker::stop(const AttemptId& attempt, const StopOrder& order)
     }
   }
   item->second.unsent_stop = FieldWriter().add("kind", "stop").add("record", record).take();
-  send_stop(*item);
+  send_orders(*item);
+}
+
+void LocalEngine::Worker::set_pace(const AttemptId& attempt, const std::string& kind) {
+  Item* item = find(attempt);
+  if (item == nullptr || item->second.state == State::kOver) return;
+  item->second.unsent_pace = FieldWriter().add("kind", kind).take();
+  send_orders(*item);
 }
 
 // A supervisor that does not read (the machine is overloaded, somebody stopped it) is told later:
 // the worker's thread serves all the others too, and must not wait for one.
-void LocalEngine::Worker::send_stop(Item& item) {
+void LocalEngine::Worker::send_orders(Item& item) {
   Entry& entry = item.second;
-  if (!entry.connection || entry.unsent_stop.empty()) return;
-  if (try_send_message(entry.connection.get(), entry.unsent_stop) == Sent::kFull) {
-    later_.emplace(node::monotonic_ms() + kStopAgainMs, item.first);
-  } else {
-    entry.unsent_stop.clear();
+  for (std::string* order : {&entry.unsent_pace, &entry.unsent_stop}) {
+    if (!entry.connection || order->empty()) continue;
+    if (try_send_message(entry.connection.get(), *order) == Sent::kFull) {
+      later_.emplace(node::monotonic_ms() + kOrderAgainMs, item.first);
+      return;
+    }
+    order->clear();
   }
 }
 

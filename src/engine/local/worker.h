@@ -40,10 +40,13 @@ class LocalEngine::Worker {
   std::optional<State> state_of(const AttemptId& attempt) const;
   void post(std::function<void()> work);
   Result<void> ask(const AttemptId& attempt, std::string kind, std::string more, Descriptor beside);
+  // `kind`: "suspend" or "resume"; the last one counts.
+  Result<void> order_pace(const AttemptId& attempt, std::string kind);
 
   // On the worker's thread.
   void begin(const TaskLaunch& launch);
   void stop(const AttemptId& attempt, const StopOrder& order);
+  void set_pace(const AttemptId& attempt, const std::string& kind);
   Result<std::vector<Adopted>> adopt(const std::vector<AttemptId>& attempts);
   void remove(const AttemptId& attempt);
   void send_question(const AttemptId& attempt, const std::string& kind, const std::string& more,
@@ -56,7 +59,9 @@ class LocalEngine::Worker {
     State state = State::kKnown;
     Descriptor connection;
     bool said_started = false;
-    std::string unsent_stop;  // a stop order that its supervisor has not read yet
+    // Orders that its supervisor has not read yet.
+    std::string unsent_pace;
+    std::string unsent_stop;
     std::map<std::int64_t, Answer> questions;
   };
   using Item = std::pair<const AttemptId, Entry>;
@@ -67,7 +72,7 @@ class LocalEngine::Worker {
   void handle(Item& item, const Fields& message);
   void listen_to(Item& item, Descriptor connection);
   void hang_up(Item& item);
-  void send_stop(Item& item);
+  void send_orders(Item& item);
   void look_again(const AttemptId& attempt);
   void launcher_died();
   Result<void> need_launcher();
