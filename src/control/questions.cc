@@ -139,6 +139,7 @@ std::pair<std::size_t, std::size_t> Desk::place_of(const Workload& w) {
 
 // Whether a task of it is placed, and what it needs is not released yet.
 bool Desk::waits_for_room(const Workload& w) const {
+  if (w.desired == Desired::kFrozen) return false;  // it waits for nothing but its resuming
   for (auto it = attempts_.lower_bound(w.id); it != attempts_.end(); ++it) {
     if (it->second.workload != w.id) break;
     if (it->second.state == AttemptState::kWaiting) return true;

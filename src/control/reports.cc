@@ -245,7 +245,7 @@ void Desk::settle(Workload& w) {
             : starting ? Phase::kStarting
             : stopping ? Phase::kStopping
                        : Phase::kPending;
-  if (running || starting) w.reason.clear();
+  if ((running || starting) && w.desired == Desired::kRunning) w.reason.clear();
 }
 
 void Desk::fail_workload(Workload& w, const std::string& reason) {

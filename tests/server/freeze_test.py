@@ -215,6 +215,7 @@ class Freeze(unittest.TestCase):
         self.freeze(id)
         open(self.folder + "/go", "w").close()
         self.assertEqual(sorted(os.listdir(out)), ["0", "1", "2"])
+        self.assertIn("frozen by", self.server.get(f"/api/v1/workloads/{id}/explanation").json["text"])
         self.resume(id)
         self.until(id, "succeeded")
         self.assertEqual(sorted(os.listdir(out)), ["0", "1", "2", "3"])
