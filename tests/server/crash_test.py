@@ -46,6 +46,12 @@ class Load(threading.Thread):
         self.wrong = []
 
     def run(self):
+        try:
+            self.submit_until_over()
+        except Exception as error:  # the thread would end, and nobody the wiser
+            self.wrong.append(f"the load of w{self.number} ended: {error!r}")
+
+    def submit_until_over(self):
         count = 0
         while not self.over:
             name = f"w{self.number}-{count}"
@@ -131,6 +137,7 @@ def main():
     folder = root + "/witness"
     os.mkdir(folder)
     server = Server(program, root + "/state", "--simulate", "4xT4").start()
+    neighbour = Server(program, root + "/neighbour", "--simulate", "1xT4")
     try:
         loads = [Load(server, folder, i, seed * 100 + i) for i in range(4)]
         for load in loads:
@@ -138,6 +145,10 @@ def main():
         for _ in range(kills):
             time.sleep(chance.choice([0.0, 0.02, 0.1, 0.3]) * chance.random())
             server.kill()
+            # Another server that starts now tidies up what nobody answers for.
+            if chance.random() < 0.2:
+                neighbour.start()
+                neighbour.kill()
             # Now and then it dies again while it gets up.
             server.start(wait=False)
             if chance.random() < 0.8:
@@ -158,8 +169,9 @@ def main():
         shutil.rmtree(root)
         return 0
     finally:
-        if server.process.poll() is None:
-            server.kill()
+        for one in (server, neighbour):
+            if one.process and one.process.poll() is None:
+                one.kill()
 
 
 if __name__ == "__main__":

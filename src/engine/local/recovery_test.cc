@@ -194,6 +194,17 @@ TEST_F(Recovery, FoldersOfEnginesThatAreGoneAreSweptAwayAndOthersStay) {
   EXPECT_FALSE(RuntimeFolder::open(run + "/f-4")) << "one engine at a time";
 }
 
+// A server is killed when a supervisor has just been made, and another server, which starts then,
+// finds its folder empty and sweeps it away: the task could not start.
+TEST_F(Recovery, ASupervisorWhoseFolderIsSweptAwayMakesItAgain) {
+  std::filesystem::remove_all(options_.runtime);
+  start(shell("a", "exit 3"));
+  EXPECT_EQ(result_of("a").exit_code, 3);
+  struct stat status{};
+  ASSERT_EQ(::stat(options_.runtime.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0711U);
+}
+
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutGroups, SupervisorKilled, testing::Bool(),
                          [](const auto& one) { return one.param ? "groups" : "none"; });
 

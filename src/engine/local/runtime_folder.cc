@@ -15,11 +15,7 @@
 namespace fairlead::engine {
 namespace {
 
-constexpr int kMostTries = 5;
-
-std::unexpected<Error> io(const std::string& path, const std::string& what) {
-  return fail(Error{ErrorCode::kIo, what, path, {}, "name another folder for sockets and notices"});
-}
+constexpr int kMostTries = 200;
 
 // The attempt that a file here is of; empty if it is not ours.
 std::string attempt_of(const std::string& name) {
@@ -69,14 +65,7 @@ bool still_there(const std::string& path, const Descriptor& lock) {
 
 Result<RuntimeFolder> RuntimeFolder::open(const std::string& path) {
   for (int i = 0; i < kMostTries; ++i) {
-    if (::mkdir(path.c_str(), 0711) != 0 && errno != EEXIST) {
-      return io(path, std::string("cannot be made: ") + std::strerror(errno));
-    }
-    struct stat status{};
-    if (::lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
-        status.st_uid != ::geteuid() || ::chmod(path.c_str(), 0711) != 0) {
-      return io(path, "is not a folder of the server's own user");
-    }
+    FAIRLEAD_TRY(make_runtime_folder(path));
     Descriptor lock = lock_folder(path);
     if (lock && still_there(path, lock)) return RuntimeFolder(path, std::move(lock));
     (void)::usleep(10'000);  // who sweeps it holds the lock for a moment

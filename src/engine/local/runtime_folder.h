@@ -14,8 +14,8 @@ namespace fairlead::engine {
 
 class RuntimeFolder {
  public:
-  // Made if it is not there, with mode 0711: others pass through it to their own notice, and list
-  // nothing. Error: kIo; kConflict if another engine uses it.
+  // Made if it is not there (wire.h). Error: kIo; kConflict if another engine uses it, told after
+  // 2 s: who sweeps it holds it for a moment.
   static Result<RuntimeFolder> open(const std::string& path);
 
   // Removes what is left of attempts that no supervisor holds.

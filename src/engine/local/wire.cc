@@ -11,6 +11,9 @@
 namespace fairlead::engine {
 namespace {
 
+constexpr int kMostTries = 10;
+constexpr const char* kAnotherFolder = "name another folder for sockets and notices";
+
 Result<std::pair<Descriptor, Descriptor>> pair_of(int type) {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, &ends[0]) != 0) {
@@ -51,9 +54,32 @@ Result<Descriptor> at_address(const std::string& folder, const std::string& atte
 
 }  // namespace
 
+Result<void> make_runtime_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0711) != 0 && errno != EEXIST) {
+    return fail(Error{ErrorCode::kIo,
+                      std::string("cannot be made: ") + std::strerror(errno),
+                      path,
+                      {},
+                      kAnotherFolder});
+  }
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0) return {};  // removed again: who uses it sees that
+  if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() ||
+      ::chmod(path.c_str(), 0711) != 0) {
+    return fail(Error{
+        ErrorCode::kIo, "is not a folder of the server's own user", path, {}, kAnotherFolder});
+  }
+  return {};
+}
+
 Result<Descriptor> listen_for(const std::string& folder, const std::string& attempt) {
   forget(folder, attempt);
-  FAIRLEAD_ASSIGN(Descriptor socket, at_address(folder, attempt, SOCK_NONBLOCK, &::bind));
+  Result<Descriptor> bound = at_address(folder, attempt, SOCK_NONBLOCK, &::bind);
+  for (int i = 0; i < kMostTries && !bound && bound.error().code == ErrorCode::kNotFound; ++i) {
+    FAIRLEAD_TRY(make_runtime_folder(folder));
+    bound = at_address(folder, attempt, SOCK_NONBLOCK, &::bind);
+  }
+  FAIRLEAD_ASSIGN(Descriptor socket, std::move(bound));
   if (::listen(socket.get(), 16) == 0) return socket;
   return fail(ErrorCode::kIo, std::string("a socket cannot listen: ") + std::strerror(errno));
 }

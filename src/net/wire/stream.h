@@ -25,7 +25,9 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 using boost::system::error_code;
 
-// Up to so many buffers go into one system call; the rest into the next.
+// Up to so many buffers go into one system call; the rest into the next. Enough for a head with all
+// its fields: a server that is killed between two calls would leave half a head behind, which some
+// clients take for a whole one.
 class Gather {
  public:
   template <class Buffers>
@@ -42,7 +44,7 @@ class Gather {
   const_iterator end() const { return parts_.data() + used_; }
 
  private:
-  static constexpr std::size_t kMost = 8;
+  static constexpr std::size_t kMost = 64;
   std::array<asio::const_buffer, kMost> parts_;
   std::size_t used_ = 0;
 };
