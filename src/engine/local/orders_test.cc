@@ -51,6 +51,14 @@ TEST_F(Orders, ASecondOrderMakesTheEndComeSooner) {
   EXPECT_EQ(result.cause, "preempted") << "the first says why";
 }
 
+TEST_F(Orders, TheFirstSaysWhyThoughTheSupervisorHearsBothAsOne) {
+  start(shell("a", "trap '' TERM; sleep 1000"));
+  ASSERT_TRUE(engine_->stop("a", {"preempted", "for b", SIGTERM, hours(10)}));
+  ASSERT_TRUE(engine_->stop("a", {"cancelled", "", SIGTERM, Duration{0}}));
+  ASSERT_TRUE(engine_->stop("a", {"time limit", "", SIGTERM, hours(20)}));
+  EXPECT_EQ(result_of("a").cause, "preempted");
+}
+
 TEST_F(Orders, TheGraceIsForAllOfTheTask) {
   Signpost ready = signpost("ready");
   // The shell dies at the signal, its child saves something first.

@@ -27,6 +27,19 @@ Error never_began(const AttemptId& attempt) {
                "start it again as another attempt"};
 }
 
+// The orders of an attempt are one, for a supervisor may hear of the last alone: the first says
+// why, and the shortest grace counts.
+StopOrder joined(const AttemptFolder& folder, StopOrder order) {
+  const auto text = folder.read("stop");
+  if (!text || !*text) return order;
+  const auto before = parse_stop(**text);
+  if (!before) return order;
+  order.cause = before->cause;
+  order.text = before->text;
+  order.grace = std::min(order.grace, before->grace);
+  return order;
+}
+
 }  // namespace
 
 LocalEngine::Worker::Worker(LauncherOptions launcher, Sink sink, Descriptor state_lock,
@@ -317,9 +330,10 @@ void LocalEngine::Worker::look_again(const AttemptId& attempt) {
 void LocalEngine::Worker::stop(const AttemptId& attempt, const StopOrder& order) {
   Item* item = find(attempt);
   if (item == nullptr || item->second.state == State::kOver) return;
-  const std::string record = stop_record(order);
+  const auto folder = AttemptFolder::open(options_.state, attempt);
+  const std::string record = stop_record(folder ? joined(*folder, order) : order);
   // The file is for a supervisor that begins later, or hears nothing because this server dies.
-  if (const auto folder = AttemptFolder::open(options_.state, attempt)) {
+  if (folder) {
     if (const auto written = folder->write("stop", record); !written) {
       sink_(EngineWarning{"a stop order is not durable: " + written.error().text()});
     }
