@@ -42,6 +42,12 @@ class EchoServer {
     });
   }
 
+  EchoServer(const EchoServer&) = delete;
+  EchoServer& operator=(const EchoServer&) = delete;
+
+  // Its handlers use all that stands after it.
+  ~EchoServer() { server.reset(); }
+
   WebSocketClientOptions over_tcp() const {
     WebSocketClientOptions options;
     options.host = "127.0.0.1";
