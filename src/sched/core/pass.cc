@@ -46,7 +46,14 @@ bool Pass::open(RequirementId id) {
                        requirement.in(pool).stage > 0,
                        core_.demand_in(requirement, pool),
                        {}};
-  if (claims_) open_[id.index()].chances = core_.chances(*pool_, id);
+  if (claims_) {
+    const Open& fresh = open_[id.index()];
+    open_[id.index()].chances = core_.chances(*pool_, id);
+    common_.scattered = common_.scattered || fresh.chances.scattered;
+    common_.later_choice = common_.later_choice || fresh.later_choice;
+    if (fresh.chances.reclaimable)
+      common_.least_reclaim = std::min(common_.least_reclaim, fresh.demand[kGpuResource]);
+  }
   ++open_count_;
   const ResourceVector& demand = open_[id.index()].demand;
   for (std::size_t r = 0; r < demand.size(); ++r) {
@@ -145,20 +152,34 @@ bool Pass::behind(QueueId leaf, const Head& head) const {
                                              !gate_open(leaf, requirement, Reserved::kCounts));
 }
 
+const Core::Standing& Pass::standing(QueueId leaf) {
+  Place& p = place(leaf);
+  if (!p.standing) p.standing = core_.standing(*pool_, leaf);
+  return *p.standing;
+}
+
+// Whether no head of the leaf has a claim, told by the first of them, which none has a priority
+// above, and by what open requirements have in common.
+bool Pass::none_may_claim(QueueId leaf, const Head& first) {
+  if (common_.scattered || common_.later_choice) return false;
+  const Core::Standing& s = standing(leaf);
+  if (!s.gates_open) return true;
+  const bool reclaims = common_.least_reclaim <= std::max<std::int64_t>(0, s.gpu_below_share);
+  return !reclaims && -first.key.minus_priority <= s.lowest_priority;
+}
+
 // What is cheap to know comes first: most heads have no claim, and to look at their buckets would
 // cost more than all else.
 bool Pass::may_claim(QueueId leaf, const Head& head) {
   const Open& requirement = open_[head.requirement.index()];
-  Place& p = place(leaf);
-  if (!p.standing) p.standing = core_.standing(*pool_, leaf);
-  if (!p.standing->gates_open) return false;
+  const Core::Standing& s = standing(leaf);
+  if (!s.gates_open) return false;
   // In a later pool of its list its demand is not in the shares yet (7.1.d).
   const std::int64_t gpu = requirement.demand[kGpuResource];
-  const bool reclaims =
-      (requirement.later_choice && core_.options_.reclaim) ||
-      (requirement.chances.reclaimable && (gpu == 0 || gpu <= p.standing->gpu_below_share));
+  const bool reclaims = (requirement.later_choice && core_.options_.reclaim) ||
+                        (requirement.chances.reclaimable && (gpu == 0 || gpu <= s.gpu_below_share));
   // Nobody of the bucket claims with more than the head is served with (7.2.a).
-  const bool preempts = -head.key.minus_priority > p.standing->lowest_priority;
+  const bool preempts = -head.key.minus_priority > s.lowest_priority;
   if (!requirement.chances.scattered && !reclaims && !preempts) return false;
   if (!core_.within_non_preemptible_quota(*pool_, leaf, requirement.demand,
                                           requirement.non_preemptible)) {
@@ -175,7 +196,7 @@ bool Pass::may_claim(QueueId leaf, const Head& head) {
                   core_.pending_.requirement(head.requirement).in(id).no_move_before);
   }
   const std::int64_t priority = core_.claim_priority(*pool_, head);
-  if (!moves && !reclaims && priority <= p.standing->lowest_priority) return false;
+  if (!moves && !reclaims && priority <= s.lowest_priority) return false;
   if (bucket.claimed_at == pool_->claims_version && priority <= bucket.claimed_with) return false;
   // Where many claims fail, those that failed before wait for their turn.
   if (failed_claims_ >= kMostFailedClaims && bucket.claimed_at != UINT64_MAX &&
@@ -205,6 +226,7 @@ std::optional<Head> Pass::first_of_all(QueueId leaf) {
   const auto& queues = core_.pending_.queues_in(pool_->state().id);
   if (leaf.index() >= queues.size()) return std::nullopt;
   const auto& heads = queues[leaf.index()].heads;
+  if (claims_ && !heads.empty() && none_may_claim(leaf, *heads.begin())) return std::nullopt;
   Place& p = place(leaf);
   for (auto it = p.from ? heads.lower_bound(*p.from) : heads.begin(); it != heads.end(); ++it) {
     if (!can_start(leaf, *it)) continue;
@@ -379,6 +401,7 @@ void Pass::clear() {
   changed_nodes_ = 0;
   held_back_ = false;
   failed_claims_ = 0;
+  common_ = {};
   most_ = ResourceVector{};
   most_non_preemptible_ = ResourceVector{};
 }

@@ -104,6 +104,8 @@ class Pass {
   bool can_start(QueueId leaf, const Head& head);
   bool held_back(RequirementId id);
   bool may_claim(QueueId leaf, const Head& head);
+  bool none_may_claim(QueueId leaf, const Head& first);
+  const Core::Standing& standing(QueueId leaf);
   void offer(BucketId id);
   void settle(QueueId leaf);
   std::optional<Head> first_of_all(QueueId leaf);
@@ -146,6 +148,13 @@ class Pass {
   std::vector<Look> next_look_;                  // by requirement
   std::vector<std::vector<QueueId>> served_by_;  // by requirement: leaves that had it as their head
   std::vector<RequirementId> noted_;             // those with an entry there
+  // Of claims: what the requirements opened so far have in common, so that the heads of a leaf for
+  // which none of it will do are not looked at one by one.
+  struct Common {
+    bool scattered = false;                  // 7.3: one of them may be what only lies scattered
+    bool later_choice = false;               // one of them has pools that it would rather have
+    std::int64_t least_reclaim = INT64_MAX;  // GPU of the smallest that may be reclaimed for
+  } common_;
   // The greatest amounts that one start of an open requirement asks for; of non-preemptible ones.
   ResourceVector most_;
   ResourceVector most_non_preemptible_;

@@ -170,8 +170,11 @@ Opening open_node(Trial& trial, std::uint32_t slot, std::int64_t wanted) {
   if (!trial.may_lie_on(slot)) return {};
   std::vector<Id> units;
   for (const Id id : trial.victims().at(slot)) {
-    if (trial.legal(id) && trial.may_add(id)) units.push_back(id);
+    if (trial.legal(id)) units.push_back(id);
   }
+  if (!trial.surely_may_add_all(units))
+    std::erase_if(units, [&](Id id) { return !trial.may_add(id); });
+  if (units.empty()) return {};
   return units.size() <= Opening::kSearched ? NodeSearch(trial, slot, wanted).run(units)
                                             : by_cost(trial, slot, units);
 }

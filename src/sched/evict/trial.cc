@@ -118,8 +118,7 @@ bool Trial::find_out(Id id, ResourceSet& lacking) {
   if (!useful) return false;
   switch (rule_) {
     case TakeBack::kReclaim:
-      return guard_->reaches(unit.queue, unit.amounts, lacking) &&
-             guard_->keeps(unit.queue, unit.amounts, lacking);
+      return gives_alone(unit, lacking);
     case TakeBack::kPreempt:
       return true;
     case TakeBack::kConsolidate: {
@@ -131,6 +130,18 @@ bool Trial::find_out(Id id, ResourceSet& lacking) {
     }
   }
   return false;
+}
+
+// 7.1 for the unit alone.
+bool Trial::gives_alone(const VictimUnit& unit, const ResourceSet& lacking) {
+  const bool same = said_.claim == claim_number_ && said_.queue == unit.queue &&
+                    said_.amounts == unit.amounts && said_.lacking == lacking;
+  if (!same) {
+    said_ = {claim_number_, unit.queue, unit.amounts, lacking,
+             guard_->reaches(unit.queue, unit.amounts, lacking) &&
+                 guard_->keeps(unit.queue, unit.amounts, lacking)};
+  }
+  return said_.keeps;
 }
 
 void Trial::begin(TakeBack rule, const Claim& claim, const ShareGuard* guard,
@@ -233,8 +244,9 @@ void Trial::remove_last() {
 
 bool Trial::add_all(const std::vector<Id>& units) {
   const std::size_t mark = size();
+  const bool surely = surely_may_add_all(units);
   for (const Id id : units) {
-    if (!may_add(id)) {
+    if (!surely && !may_add(id)) {
       remove_to(mark);
       return false;
     }
@@ -245,7 +257,7 @@ bool Trial::add_all(const std::vector<Id>& units) {
 
 // Of one queue that keeps its shares without all of them each may go, in whatever order.
 bool Trial::surely_may_add_all(const std::vector<Id>& units) const {
-  if (rule_ != TakeBack::kReclaim) return false;
+  if (rule_ != TakeBack::kReclaim || units.empty()) return false;
   ResourceVector amounts;
   ResourceSet with = contested_;
   std::int64_t tasks = 0;

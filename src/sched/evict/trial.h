@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -118,6 +117,9 @@ class Trial {
   bool add_all(const std::vector<Id>& units);
   // Whether add_all() would. Cheaper: no node is touched.
   bool may_add_all(const std::vector<Id>& units);
+  // True proves that each part of them may go beside what is chosen, in whatever order; false says
+  // nothing. Requires: they are legal. Cost: O(units + depth), less than asking for each.
+  bool surely_may_add_all(const std::vector<Id>& units) const;
   void remove_last();
   // Those that were added since there were `mark`.
   void remove_to(std::size_t mark) {
@@ -187,10 +189,10 @@ class Trial {
         {tasks.data(), tasks.size()}, off, claim_->until, claim_->passes);
   }
   void choose(Id id, bool lifted);
-  bool surely_may_add_all(const std::vector<Id>& units) const;
   void move_on(std::uint32_t slot, Id id, NodeRoom& room, bool give) const;
   ResourceSet lacking_on(std::uint32_t slot);
   bool find_out(Id id, ResourceSet& lacking);
+  bool gives_alone(const VictimUnit& unit, const ResourceSet& lacking);
   bool keeps_shares(const VictimUnit& unit, const ResourceSet& lacking) const;
   ResourceVector rest_of(const VictimUnit& unit, Int128& cost) const;
   bool within_limits(const VictimSet& out) const;
@@ -216,7 +218,16 @@ class Trial {
 
   std::uint64_t claim_number_ = 0;
   std::vector<Known> known_;
-  std::unordered_map<std::uint32_t, std::pair<std::uint64_t, ResourceSet>> lacking_at_;  // by slot
+  boost::unordered_flat_map<std::uint32_t, std::pair<std::uint64_t, ResourceSet>>
+      lacking_at_;  // by slot
+  // What the guard said of the last unit of this claim: many are alike.
+  struct Said {
+    std::uint64_t claim = 0;
+    QueueId queue;
+    ResourceVector amounts;
+    ResourceSet lacking;
+    bool keeps = false;
+  } said_;
   std::vector<std::pair<std::uint64_t, bool>> may_lose_;  // by QueueId: claim and answer
   std::vector<std::int32_t> spares_left_;
   std::vector<Chosen> chosen_;

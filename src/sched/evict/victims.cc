@@ -23,6 +23,8 @@ Victims::Victims(const PoolState& pool, const std::vector<WorkloadId>& ids,
       classes_(classes),
       now_(now),
       restart_cost_(restart_cost) {
+  units_.reserve(ids.size());
+  of_.reserve(ids.size());
   for (const WorkloadId id : ids) {
     const WorkloadRecord& w = workloads.get(id);
     if (w.pool == pool.id) collect(id, w, shapes.get(w.shape));
@@ -34,10 +36,10 @@ Victims::Victims(const PoolState& pool, const std::vector<WorkloadId>& ids,
 }
 
 bool Victims::cheaper(Id a, Id b) const {
-  if (units_[a].cost != units_[b].cost) return units_[a].cost < units_[b].cost;
-  const std::int64_t first = workloads_.get(units_[a].workload).sequence;
-  const std::int64_t second = workloads_.get(units_[b].workload).sequence;
-  return first != second ? first > second : a > b;
+  const VictimUnit& first = units_[a];
+  const VictimUnit& second = units_[b];
+  if (first.cost != second.cost) return first.cost < second.cost;
+  return first.sequence != second.sequence ? first.sequence > second.sequence : a > b;
 }
 
 // Adds the unit to those of its slots, in its place.
@@ -111,6 +113,7 @@ void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape
   rest.workload = id;
   rest.queue = w.queue;
   rest.priority = std::max(w.priority, w.run_priority);
+  rest.sequence = w.sequence;
   rest.whole = true;
   rest.started = kNever;
   bool comes_back = true;
@@ -133,41 +136,38 @@ void Victims::collect(WorkloadId id, const WorkloadRecord& w, const Shape& shape
     for (std::size_t i = 0; i < progress.tasks.size(); ++i) {
       const TaskSlot& slot = progress.tasks[i];
       if (slot.state != TaskState::kRunning) continue;
-      VictimUnit one;
-      one.workload = id;
-      one.queue = w.queue;
-      one.priority = rest.priority;
-      one.tasks = {{id, static_cast<std::int32_t>(r), static_cast<std::int32_t>(i)}};
-      one.amounts.at(kGpuResource) = slot.charge_gpu;
-      one.amounts.at(kCpuResource) = task.cpu;
-      one.amounts.at(kMemoryResource) = task.memory;
-      for (const auto& [resource, amount] : task.extended) one.amounts.at(resource) = amount;
-      one.cost = disruption(slot, task, w, now_, restart_cost_);
-      one.started = slot.started;
-      one.spare = spare;
+      const TaskRef ref{id, static_cast<std::int32_t>(r), static_cast<std::int32_t>(i)};
+      ResourceVector amounts;
+      amounts.at(kGpuResource) = slot.charge_gpu;
+      amounts.at(kCpuResource) = task.cpu;
+      amounts.at(kMemoryResource) = task.memory;
+      for (const auto& [resource, amount] : task.extended) amounts.at(resource) = amount;
+      const Int128 cost = disruption(slot, task, w, now_, restart_cost_);
       const NodeState& node = pool_.node(slot.placement.node);
       const std::uint32_t where = node.pool == pool_.id ? node.slot : VictimUnit::kElsewhere;
-      one.slots = {where};
-      rest.tasks.push_back(one.tasks.front());
-      rest.slots.push_back(where);
-      rest.amounts.add(one.amounts);
-      rest.cost += one.cost;
-      rest.started = std::min(rest.started, one.started);
+      const auto extend = [&](VictimUnit& unit) {
+        unit.tasks.push_back(ref);
+        unit.slots.push_back(where);
+        unit.amounts.add(amounts);
+        unit.cost += cost;
+        unit.started = std::min(unit.started, slot.started);
+      };
+      extend(rest);
       // 5.3: any task may be an extra, unless the minimum would be charged more without it.
       const bool fixed = slot.non_preemptible && !alike;
       if (spare < 0 || fixed) continue;
       const auto of = role.segment_size > 0 ? static_cast<std::int32_t>(i) / role.segment_size : -1;
-      if (of >= 0 && of == segment) {
-        VictimUnit& whole = units_.back();
-        whole.tasks.push_back(one.tasks.front());
-        whole.slots.push_back(where);
-        whole.amounts.add(one.amounts);
-        whole.cost += one.cost;
-        whole.started = std::min(whole.started, one.started);
-        continue;
+      if (of < 0 || of != segment) {
+        segment = of;
+        VictimUnit& one = units_.emplace_back();
+        one.workload = id;
+        one.queue = w.queue;
+        one.priority = rest.priority;
+        one.sequence = w.sequence;
+        one.started = kNever;
+        one.spare = spare;
       }
-      segment = of;
-      units_.push_back(std::move(one));
+      extend(units_.back());
     }
   }
   // 5.3: the minimum of a semi-preemptible gang stays.

@@ -9,11 +9,12 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <boost/container/small_vector.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "base/wide.h"
 #include "sched/state/node_state.h"
@@ -30,14 +31,15 @@ struct VictimUnit {
   WorkloadId workload;
   QueueId queue;
   std::int32_t priority = 0;
-  TaskRefs tasks;           // by role and index
-  Slots slots;              // where each of them runs
-  ResourceVector amounts;   // what its queue is charged for them
-  Int128 cost = 0;          // 7.5, in milli-GPU × ms, weighted by priority
-  Instant started;          // of the earliest of its tasks
-  std::int32_t spare = -1;  // position in spares(): of those at most so many tasks may go
-  bool whole = false;       // the rest of a gang
-  bool gone = false;        // its workload changed since
+  std::int64_t sequence = 0;  // of its workload's submission
+  TaskRefs tasks;             // by role and index
+  Slots slots;                // where each of them runs
+  ResourceVector amounts;     // what its queue is charged for them
+  Int128 cost = 0;            // 7.5, in milli-GPU × ms, weighted by priority
+  Instant started;            // of the earliest of its tasks
+  std::int32_t spare = -1;    // position in spares(): of those at most so many tasks may go
+  bool whole = false;         // the rest of a gang
+  bool gone = false;          // its workload changed since
 };
 
 class Victims {
@@ -55,10 +57,9 @@ class Victims {
   const std::vector<VictimUnit>& units() const { return units_; }
   const VictimUnit& unit(Id id) const { return units_[id]; }
   // Units with a task on the slot, least cost first.
-  const std::vector<Id>& at(std::uint32_t slot) const {
-    static const std::vector<Id> kNothing;
+  std::span<const Id> at(std::uint32_t slot) const {
     const auto it = at_.find(slot);
-    return it == at_.end() ? kNothing : it->second;
+    return it == at_.end() ? std::span<const Id>{} : std::span<const Id>(it->second);
   }
   // Least cost first; of equals the workload that was submitted last.
   const std::vector<Id>& by_cost() const { return by_cost_; }
@@ -80,8 +81,9 @@ class Victims {
   Duration restart_cost_;
   std::vector<VictimUnit> units_;
   // Those that are not gone.
-  std::unordered_map<WorkloadId, boost::container::small_vector<Id, 2>> of_;
-  std::unordered_map<std::uint32_t, std::vector<Id>> at_;
+  using Ids = boost::container::small_vector<Id, 2>;
+  boost::unordered_flat_map<WorkloadId, Ids, std::hash<WorkloadId>> of_;
+  boost::unordered_flat_map<std::uint32_t, boost::container::small_vector<Id, 8>> at_;
   std::vector<Id> by_cost_;
   std::vector<std::int32_t> spares_;
 };
