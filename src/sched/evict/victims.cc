@@ -39,7 +39,9 @@ bool Victims::cheaper(Id a, Id b) const {
   const VictimUnit& first = units_[a];
   const VictimUnit& second = units_[b];
   if (first.cost != second.cost) return first.cost < second.cost;
-  return first.sequence != second.sequence ? first.sequence > second.sequence : a > b;
+  if (first.sequence != second.sequence) return first.sequence > second.sequence;
+  // A gang comes behind its extras, which are part of what goes with it.
+  return first.whole != second.whole ? second.whole : a > b;
 }
 
 // Adds the unit to those of its slots, in its place.
