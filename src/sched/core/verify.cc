@@ -71,9 +71,10 @@ Result<void> Core::verify() {
         const TaskSlot& slot = w.roles[r].tasks[t];
         if (slot.state != TaskState::kRunning) continue;
         ++role_running;
-        if (slot.ends != kNever)
+        if (slot.ends != kNever) {
           ends[w.pool].emplace(
               slot.ends, TaskRef{id, static_cast<std::int32_t>(r), static_cast<std::int32_t>(t)});
+        }
         const auto room = rooms.find(slot.placement.node);
         if (room == rooms.end()) return differs(w.name + " runs on a node that is gone");
         if (!room->second.holds(slot.placement, task.host_claim(), task.extended)) {

@@ -193,10 +193,11 @@ Result<void> Core::on(const WorkloadAdopted& e) {
   const WorkloadEntry& entry = e.entry;
   FAIRLEAD_TRY(check_spec(entry.spec));
   for (const Instant at : {entry.submitted, entry.started.value_or(entry.submitted)}) {
-    if (at.ms < -kMaxInstant.ms || at > kMaxInstant)
+    if (at.ms < -kMaxInstant.ms || at > kMaxInstant) {
       return fail(ErrorCode::kOutOfRange, "workload '" + entry.spec.name +
                                               "': submitted or started is " +
                                               std::to_string(at.ms) + " ms; allowed are ±2^53");
+    }
   }
   // Check every task first, on copies of the rooms: nothing is half adopted.
   const std::size_t resources_before = resources_.size();
@@ -243,9 +244,10 @@ Result<void> Core::on(const WorkloadAdopted& e) {
       for (const std::string& device : running.devices) {
         const bool there = std::any_of(node.spec.devices.begin(), node.spec.devices.end(),
                                        [&](const DeviceSpec& d) { return d.id == device; });
-        if (!there)
+        if (!there) {
           return fail(ErrorCode::kNotFound,
                       what + ": node '" + running.node + "' has no device '" + device + "'");
+        }
       }
     }
     auto placement = choose(task, visible, DeviceChoice::kBestFit);
@@ -314,9 +316,10 @@ Result<void> Core::on(const WorkloadChanged& e) {
   for (const RoleChange& change : e.roles) {
     const auto role = std::find_if(spec.roles.begin(), spec.roles.end(),
                                    [&](const RoleSpec& r) { return r.name == change.role; });
-    if (role == spec.roles.end())
+    if (role == spec.roles.end()) {
       return fail(ErrorCode::kNotFound,
                   "workload '" + e.workload + "' has no role '" + change.role + "'");
+    }
     if (change.count) role->count = *change.count;
     if (change.min) role->min = *change.min;
   }

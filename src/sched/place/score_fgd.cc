@@ -39,7 +39,7 @@ struct Gpus {
 
 // thresholds[k] is the least Δ, in milli × 2^30, whose score is at least k + 1.
 const std::array<Int128, 99>& sigmoid_steps() {
-  static const std::array<Int128, 99> steps = [] {
+  static const std::array<Int128, 99> kSteps = [] {
     std::array<Int128, 99> out{};
     for (int k = 1; k < 100; ++k) {
       const double x = 1000.0 * std::log(static_cast<double>(k) / (100.0 - k));
@@ -48,7 +48,7 @@ const std::array<Int128, 99>& sigmoid_steps() {
     }
     return out;
   }();
-  return steps;
+  return kSteps;
 }
 
 class FgdScorer final : public Scorer {
