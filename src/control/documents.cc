@@ -96,26 +96,13 @@ Tree pool_document(const PoolSpec& spec) {
 ReservationNode read_reservation_document(const Value& value, Findings& findings) {
   ObjectReader in(value, findings);
   ReservationNode node;
-  node.spec.name = in.name("name", kRequired).value_or("");
-  node.spec.nodes = in.names("nodes");
-  if (in.ok() && node.spec.nodes.empty()) {
-    findings.error(value, ErrorCode::kInvalidArgument, "\"nodes\" names none",
-                   "name the nodes that are kept: nodes: [n1]");
-  }
-  node.spec.from = in.instant("from", kRequired).value_or(Instant{});
-  node.spec.until = in.instant("until", kRequired).value_or(Instant{});
-  node.spec.queues = in.names("for");
+  node.spec = read_reservation(in);
   node.description = in.string("description").value_or("");
   return node;
 }
 
 Tree reservation_document(const ReservationNode& node) {
-  Tree out = Tree::map();
-  out.add("name", Tree::string(node.spec.name));
-  out.add("nodes", Tree::strings(node.spec.nodes));
-  out.add("from", Tree::string(to_rfc3339(node.spec.from)));
-  out.add("until", Tree::string(to_rfc3339(node.spec.until)));
-  if (!node.spec.queues.empty()) out.add("for", Tree::strings(node.spec.queues));
+  Tree out = reservation_tree(node.spec);
   if (!node.description.empty()) out.add("description", Tree::string(node.description));
   return out;
 }

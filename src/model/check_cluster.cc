@@ -257,6 +257,46 @@ void check_unique_queues(const ClusterDraft& draft, Findings& findings) {
   }
 }
 
+void check_reservations(const ClusterDraft& draft, Findings& findings) {
+  if (draft.cluster.reservations.empty()) return;
+  Unique names("reservation", findings);
+  std::vector<std::string> nodes;
+  std::unordered_map<std::string, const NodeSpec*> by_name;
+  for (const NodeSpec& node : draft.cluster.nodes) {
+    nodes.push_back(node.name);
+    by_name.emplace(node.name, &node);
+  }
+  std::vector<std::string> queues;
+  for (const QueueSpec& queue : draft.cluster.queues) queues.push_back(queue.name);
+  for (std::size_t i = 0; i < draft.cluster.reservations.size(); ++i) {
+    const ReservationSpec& r = draft.cluster.reservations[i];
+    const Value& place = *draft.places.reservations[i];
+    names.add(r.name, place, {"name"});
+    if (place.find("until") != nullptr && r.until <= r.from) {
+      findings.error(field_of(place, {"until"}), ErrorCode::kInvalidArgument,
+                     "it ends before it begins", "state a later end, or an earlier \"from\"");
+    }
+    const NodeSpec* first = nullptr;
+    for (const std::string& name : r.nodes) {
+      const auto node = by_name.find(name);
+      if (node == by_name.end()) {
+        report_unknown(field_of(place, {"nodes"}), findings, "node", name, nodes);
+        continue;
+      }
+      if (first == nullptr) first = node->second;
+      if (node->second->pool == first->pool) continue;
+      findings.error(field_of(place, {"nodes"}), ErrorCode::kInvalidArgument,
+                     "node \"" + name + "\" is of pool \"" + node->second->pool + "\", \"" +
+                         first->name + "\" of pool \"" + first->pool + "\"",
+                     "make one reservation for each pool");
+    }
+    for (const std::string& name : r.queues) {
+      if (std::find(queues.begin(), queues.end(), name) != queues.end()) continue;
+      report_unknown(field_of(place, {"for"}), findings, "queue", name, queues);
+    }
+  }
+}
+
 }  // namespace
 
 void check_nodes(ClusterDraft& draft, Findings& findings) {
@@ -270,6 +310,7 @@ void check_cluster(ClusterDraft& draft, Findings& findings) {
   check_nodes(draft, findings);
   check_unique_queues(draft, findings);
   check_queues(draft, findings);
+  check_reservations(draft, findings);
   check_unique_workloads(draft, findings);
   check_workloads(draft, findings);
   check_running(draft, findings);

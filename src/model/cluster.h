@@ -1,5 +1,5 @@
-// A whole cluster as one document states it: topology levels, classes, pools, nodes, queues, and
-// the workloads pending or running there.
+// A whole cluster as one document states it: topology levels, classes, pools, nodes, queues, nodes
+// that people keep, and the workloads pending or running there.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "model/node.h"
 #include "model/pool.h"
 #include "model/queue.h"
+#include "model/reservation.h"
 #include "model/workload.h"
 
 namespace fairlead {
@@ -50,6 +51,7 @@ struct ClusterSpec {
   std::vector<PoolSpec> pools;  // "default" is always there, stated or not
   std::vector<NodeSpec> nodes;
   std::vector<QueueSpec> queues;
+  std::vector<ReservationSpec> reservations = {};  // nodes that people keep (9.3)
   std::vector<WorkloadEntry> workloads;
   friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
 };

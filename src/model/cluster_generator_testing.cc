@@ -25,6 +25,7 @@ class Generator {
     for (std::int64_t i = 0, n = rng_.between(0, size); i < n; ++i) {
       c.workloads.push_back(workload(c, i));
     }
+    reservations(c);
     return c;
   }
 
@@ -189,6 +190,22 @@ class Generator {
       }
       q.default_expected_runtime = maybe_duration();
       c.queues.push_back(std::move(q));
+    }
+  }
+
+  void reservations(ClusterSpec& c) {
+    for (std::uint64_t i = 0, n = rng_.below(3); i < n; ++i) {
+      ReservationSpec r;
+      r.name = "kept-" + std::to_string(i);
+      const std::string& of_pool = any(c.nodes).pool;
+      for (const NodeSpec& node : c.nodes) {
+        if (node.pool == of_pool && (r.nodes.empty() || chance(3))) r.nodes.push_back(node.name);
+      }
+      r.from = Instant{rng_.between(0, 10'000'000)};
+      if (chance(2)) r.from = r.from + hours(24 * 365 * 56);
+      r.until = r.from + minutes(rng_.between(1, 5000));
+      if (chance(2)) r.queues.push_back(any(c.queues).name);
+      c.reservations.push_back(std::move(r));
     }
   }
 

@@ -183,6 +183,23 @@ void add_budget(const Budget& budget, Tree& out) {
 
 }  // namespace
 
+// Since the start of the trace, or a date.
+Tree instant_tree(Instant t) {
+  constexpr Duration kTenYears = hours(24 * 3650);
+  if (t.ms >= 0 && t.ms < kTenYears.ms) return Tree::string(to_text(Duration{t.ms}));
+  return Tree::string(to_rfc3339(t));
+}
+
+Tree reservation_tree(const ReservationSpec& reservation) {
+  Tree out = Tree::map();
+  out.add("name", Tree::string(reservation.name));
+  out.add("nodes", Tree::strings(reservation.nodes));
+  out.add("from", instant_tree(reservation.from));
+  out.add("until", instant_tree(reservation.until));
+  if (!reservation.queues.empty()) out.add("for", Tree::strings(reservation.queues));
+  return out;
+}
+
 Tree queue_tree(const QueueSpec& queue) {
   Tree out = Tree::map();
   out.add("name", Tree::string(queue.name));
@@ -233,6 +250,7 @@ void add_cluster_fields(const ClusterSpec& cluster, Tree& map) {
   add_list(cluster.pools, "pools", pool_tree, map);
   add_list(cluster.nodes, "nodes", node_tree, map);
   add_list(cluster.queues, "queues", queue_tree, map);
+  add_list(cluster.reservations, "reservations", reservation_tree, map);
   add_list(
       cluster.workloads, "workloads",
       [](const WorkloadEntry& entry) { return workload_tree(entry); }, map);

@@ -22,6 +22,8 @@ Tree workload_tree(const WorkloadEntry& entry, const char* leaf = "queue");
 // One queue, with `parent` if it has one; one pool.
 Tree queue_tree(const QueueSpec& queue);
 Tree pool_tree(const PoolSpec& pool);
+// Nodes that people keep.
+Tree reservation_tree(const ReservationSpec& reservation);
 
 // What `gpu:` says: 2, 0.5, {memory: 4Gi}, …
 Tree gpu_tree(const GpuRequest& request);

@@ -196,6 +196,20 @@ std::string document_kind(const Value& root) {
   return kind != nullptr && kind->is_scalar() ? kind->text() : "";
 }
 
+ReservationSpec read_reservation(ObjectReader& in) {
+  ReservationSpec spec;
+  spec.name = in.name("name", kRequired).value_or("");
+  spec.nodes = in.names("nodes");
+  if (in.ok() && spec.nodes.empty()) {
+    in.findings().error(in.value(), ErrorCode::kInvalidArgument, "\"nodes\" names none",
+                        "name the nodes that are kept: nodes: [n1]");
+  }
+  spec.from = in.instant("from", kRequired).value_or(Instant{});
+  spec.until = in.instant("until", kRequired).value_or(Instant{});
+  spec.queues = in.names("for");
+  return spec;
+}
+
 void read_cluster_fields(ObjectReader& in, ClusterDraft& draft) {
   Findings& findings = in.findings();
   draft.places.root = &in.value();
@@ -208,6 +222,11 @@ void read_cluster_fields(ObjectReader& in, ClusterDraft& draft) {
   for (const char* field : {"queues", "departments"}) {
     in.each(field, [&](const Value& item) { read_queue(item, "", draft, findings); });
   }
+  in.each("reservations", [&](const Value& item) {
+    ObjectReader reservation(item, findings);
+    draft.cluster.reservations.push_back(read_reservation(reservation));
+    draft.places.reservations.push_back(&item);
+  });
   in.each("workloads", [&](const Value& item) {
     draft.cluster.workloads.push_back(read_workload(item, findings, draft.limits));
     draft.places.workloads.push_back(&item);

@@ -35,6 +35,7 @@ struct ClusterPlaces {
   std::vector<const Value*> pools;
   std::vector<const Value*> nodes;
   std::vector<const Value*> queues;
+  std::vector<const Value*> reservations;
   std::vector<const Value*> workloads;
 };
 
@@ -62,8 +63,8 @@ std::expected<ClusterDocument, std::vector<Error>> parse_cluster(const Document&
 // `kind` of a root, "" if it states none (or is no map).
 std::string document_kind(const Value& root);
 
-// Reads the fields topology, deviceClasses, pools, nodes, queues (or departments) and workloads,
-// and appends to the draft. Other fields are the caller's.
+// Reads the fields topology, deviceClasses, pools, nodes, queues (or departments), reservations and
+// workloads, and appends to the draft. Other fields are the caller's.
 void read_cluster_fields(ObjectReader& in, ClusterDraft& draft);
 
 // One workload: the fields of a `kind: Workload` document, without apiVersion and kind.
@@ -76,6 +77,9 @@ WorkloadEntry read_workload(const Value& value, Findings& findings,
 void read_queue(const Value& value, const std::string& parent, ClusterDraft& draft,
                 Findings& findings);
 void read_pool(const Value& value, ClusterDraft& draft, Findings& findings);
+
+// A reservation: name, nodes, from, until, for. Other fields are the caller's.
+ReservationSpec read_reservation(ObjectReader& in);
 
 // Names that must exist or be unique, the queue tree, sums, capacities, running tasks. Adds to the
 // draft the known device classes that nodes use without stating them.

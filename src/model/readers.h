@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/cluster_reader.h"
+#include "model/tree.h"
 
 namespace fairlead {
 
@@ -17,6 +18,9 @@ void read_nodes(const Value& value, ClusterDraft& draft, Findings& findings);
 // window_text.cc: "Mon-Fri 08:00-18:00" and back.
 Result<std::vector<TimeWindow>> parse_windows(std::string_view text);
 std::string window_text(const TimeWindow& window);
+
+// cluster_printer.cc: a time since the start of the trace, or a date.
+Tree instant_tree(Instant t);
 
 // request_reader.cc: what a task asks for and where it may be.
 GpuRequest read_gpu_request(const Value& value, Findings& findings);

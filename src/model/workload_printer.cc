@@ -1,6 +1,7 @@
 // Workloads of a cluster document; see cluster_printer.h.
 #include "base/decimal.h"
 #include "model/cluster_printer.h"
+#include "model/readers.h"
 #include "model/words.h"
 
 namespace fairlead {
@@ -103,13 +104,6 @@ void add_roles(const WorkloadSpec& spec, Tree& out) {
     add_goal(role.topology, map);
     roles.push(std::move(map));
   }
-}
-
-// Since the start of the trace, or a date.
-Tree instant_tree(Instant t) {
-  constexpr Duration kTenYears = hours(24 * 3650);
-  if (t.ms >= 0 && t.ms < kTenYears.ms) return Tree::string(to_text(Duration{t.ms}));
-  return Tree::string(to_rfc3339(t));
 }
 
 }  // namespace

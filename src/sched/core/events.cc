@@ -243,6 +243,7 @@ std::vector<std::pair<Instant, Event>> events_of(const ClusterSpec& cluster) {
   for (const PoolSpec& p : cluster.pools) add(PoolDefined{p});
   for (const NodeSpec& n : cluster.nodes) add(NodeUpserted{n});
   for (const QueueSpec& q : cluster.queues) add(QueueUpserted{q});
+  for (const ReservationSpec& r : cluster.reservations) add(ReservationUpserted{r});
   std::vector<const WorkloadEntry*> order;
   for (const WorkloadEntry& w : cluster.workloads) order.push_back(&w);
   std::stable_sort(order.begin(), order.end(), [](const WorkloadEntry* a, const WorkloadEntry* b) {

@@ -14,13 +14,15 @@ namespace fairlead::sim {
 namespace {
 
 // "running" of a workload with times stated as offsets: those near the epoch are from the start.
-void settle_times(WorkloadEntry& entry, const Reading& reading) {
+Instant settled(Instant at, const Reading& reading) {
   constexpr Instant kLongAgo{10LL * 365 * 24 * 3'600'000};
-  const auto settled = [&](Instant at) {
-    return at < kLongAgo ? reading.scenario.start + Duration{at.ms} : at;
-  };
-  entry.submitted = entry.submitted == Instant{} ? reading.symbols.now : settled(entry.submitted);
-  if (entry.started) entry.started = settled(*entry.started);
+  return at < kLongAgo ? reading.scenario.start + Duration{at.ms} : at;
+}
+
+void settle_times(WorkloadEntry& entry, const Reading& reading) {
+  entry.submitted =
+      entry.submitted == Instant{} ? reading.symbols.now : settled(entry.submitted, reading);
+  if (entry.started) entry.started = settled(*entry.started, reading);
   if (!entry.started && !entry.running.empty()) entry.started = entry.submitted;
 }
 
@@ -204,6 +206,13 @@ void read_document_cluster(ObjectReader& in, bool whole, Reading& reading) {
   for (const std::size_t i : parents_first(cluster.queues)) {
     reading.add(line(draft.places.queues[i]), sched::QueueUpserted{std::move(cluster.queues[i])});
   }
+  for (std::size_t i = 0; i < cluster.reservations.size(); ++i) {
+    ReservationSpec& reservation = cluster.reservations[i];
+    reservation.from = settled(reservation.from, reading);
+    reservation.until = settled(reservation.until, reading);
+    reading.add(line(draft.places.reservations[i]),
+                sched::ReservationUpserted{std::move(reservation)});
+  }
   // What runs is there before anything is submitted.
   for (const bool runs : {true, false}) {
     for (std::size_t i = 0; i < cluster.workloads.size(); ++i) {
@@ -230,7 +239,7 @@ void read_one_event(const Value& value, Findings& findings, Reading& reading) {
   if (!in.ok()) return;
   const std::size_t before = reading.scenario.steps.size() + findings.error_count();
   for (const char* field :
-       {"deviceClasses", "pools", "nodes", "queues", "departments", "workloads"}) {
+       {"deviceClasses", "pools", "nodes", "queues", "departments", "reservations", "workloads"}) {
     if (in.has(field)) {
       read_document_cluster(in, false, reading);
       break;
