@@ -72,7 +72,7 @@ void Desk::erase(const std::string& kind, const std::string& id, const char* wat
 
 namespace {
 
-constexpr Duration kUsageEvery = minutes(1);
+constexpr Duration kHistoryEvery = minutes(1);
 
 std::string event_json(const store::Event& event) {
   Tree out = Tree::map();
@@ -143,7 +143,9 @@ Result<void> Desk::finish() {
   while (suspend_what_lost_its_tasks()) decide();  // each time there are fewer that are frozen
   start_what_waits();
   write_dirty();
-  if (usage_changed_ && now_ >= usage_saved_ + kUsageEvery) save_usage();
+  if ((usage_changed_ || runtimes_changed_) && now_ >= history_saved_ + kHistoryEvery) {
+    save_history();
+  }
   for (const auto& then : std::exchange(decided_, {})) then();
   batch_.revision = revision_;
   if (!batch_.empty()) {
@@ -174,8 +176,8 @@ Result<void> Desk::finish() {
 
 Result<void> Desk::close() {
   begin();
-  if (!usage_changed_) return {};
-  save_usage();
+  if (!usage_changed_ && !runtimes_changed_) return {};
+  save_history();
   batch_.revision = revision_;
   const auto committed = store_.commit(std::exchange(batch_, {}));
   changes_.clear();
@@ -190,7 +192,7 @@ Instant Desk::wake_at() const {
   }
   if (!retention_.empty()) at = std::min(at, Instant{retention_.begin()->first});
   for (const auto& [name, reservation] : reservations_) at = std::min(at, reservation.spec.until);
-  if (usage_changed_) at = std::min(at, usage_saved_ + kUsageEvery);
+  if (usage_changed_ || runtimes_changed_) at = std::min(at, history_saved_ + kHistoryEvery);
   return std::min(at, next_trim_);
 }
 

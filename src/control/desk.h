@@ -155,7 +155,7 @@ class Desk {
   void begin();
   // Errors: the store's. Nothing was published or started then: call recover().
   Result<void> finish();
-  // Keeps what is kept now and then only (usage history), before the server stops.
+  // Keeps what is kept now and then only (usage and run times), before the server stops.
   Result<void> close();
   // Since begin(), something is to be written.
   bool touched() const;
@@ -257,8 +257,9 @@ class Desk {
   void tell_core_of(Workload& w);
   void settle_adopted(const std::vector<engine::Adopted>& adopted);
   NodeSpec node_spec() const;
-  void save_usage();
+  void save_history();
   Result<void> restore_usage();
+  Result<void> restore_runtimes();
 
   // reservations.cc
   Result<void> check_not_reserved(const std::string& node, const std::string& change) const;
@@ -377,9 +378,11 @@ class Desk {
   // What is over, by when it is forgotten.
   std::set<std::pair<std::int64_t, std::string>> retention_;
   Instant next_trim_{};
-  // Usage history (semantics 3.3.e): whether it changed since it was written, and when that was.
+  // Usage history (semantics 3.3.e) and run times (9.1.a): whether they changed since they were
+  // written, and when that was.
   bool usage_changed_ = false;
-  Instant usage_saved_{};
+  bool runtimes_changed_ = false;
+  Instant history_saved_{};
 
   // One batch.
   Instant now_{};

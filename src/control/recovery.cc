@@ -193,20 +193,63 @@ Result<void> Desk::tell_core_of_machine() {
   return {};
 }
 
-void Desk::save_usage() {
-  Tree body = Tree::map();
-  Tree& items = body.add("items", Tree::list());
-  for (const sched::UsageRestored& one : core_->usage()) {
-    Tree& item = items.push(Tree::map());
-    item.add("pool", Tree::string(one.pool));
-    if (!one.queue.empty()) item.add("queue", Tree::string(one.queue));
-    item.add("resource", Tree::string(one.resource));
-    item.add("state", Tree::string(one.state));
+void Desk::save_history() {
+  const auto keep = [this](const char* kind, Tree items) {
+    Tree body = Tree::map();
+    body.add("items", std::move(items));
+    put({kind, kind, "", kind, "", "", Instant{}, next_revision(), to_json_line(body)}, nullptr,
+        false);
+  };
+  if (usage_changed_) {
+    Tree items = Tree::list();
+    for (const sched::UsageRestored& one : core_->usage()) {
+      Tree& item = items.push(Tree::map());
+      item.add("pool", Tree::string(one.pool));
+      if (!one.queue.empty()) item.add("queue", Tree::string(one.queue));
+      item.add("resource", Tree::string(one.resource));
+      item.add("state", Tree::string(one.state));
+    }
+    keep("usage", std::move(items));
   }
-  put({"usage", "usage", "", "usage", "", "", Instant{}, next_revision(), to_json_line(body)},
-      nullptr, false);
-  usage_changed_ = false;
-  usage_saved_ = now_;
+  if (runtimes_changed_) {
+    Tree items = Tree::list();
+    for (const sched::RuntimesRestored& one : core_->runtimes()) {
+      Tree& item = items.push(Tree::map());
+      item.add("user", Tree::string(one.user));
+      if (!one.template_name.empty()) item.add("template", Tree::string(one.template_name));
+      Tree& last = item.add("lastMs", Tree::list());
+      for (const Duration ran : one.last) last.push(Tree::number(ran.ms));
+    }
+    keep("runtimes", std::move(items));
+  }
+  usage_changed_ = runtimes_changed_ = false;
+  history_saved_ = now_;
+}
+
+// Before what runs is told, whose ends are planned by it. What cannot be read begins anew.
+Result<void> Desk::restore_runtimes() {
+  FAIRLEAD_ASSIGN(const auto record, store_.get("runtimes", "runtimes"));
+  if (!record) return {};
+  FAIRLEAD_ASSIGN(const Document document, parse(*record));
+  Findings findings(record->id);
+  std::string lost;
+  {
+    ObjectReader in(document.roots()[0], findings);
+    in.each("items", [&](const Value& value) {
+      ObjectReader item(value, findings);
+      sched::RuntimesRestored one{
+          item.string("user").value_or(""), item.string("template").value_or(""), {}};
+      item.each("lastMs", [&](const Value& ran) {
+        if (const auto ms = as_integer(ran, 0, INT64_MAX, findings)) {
+          one.last.push_back(Duration{*ms});
+        }
+      });
+      if (const auto told = tell(one); !told) lost = told.error().text();
+    });
+  }
+  if (!findings.ok()) lost = findings.take_errors().front().text();
+  if (!lost.empty()) options_.warn("some run times begin anew: " + lost);
+  return {};
 }
 
 // What cannot be told (another window, a clock that was set back) begins anew.
@@ -319,6 +362,7 @@ Result<void> Desk::recover(bool first) {
   FAIRLEAD_TRY(write_first());
   FAIRLEAD_TRY(tell_core_of_machine());
   tell_core_of_reservations();
+  FAIRLEAD_TRY(restore_runtimes());
   std::vector<engine::AttemptId> known;
   for (const auto& [id, attempt] : attempts_) {
     if (attempt.state != AttemptState::kWaiting) known.push_back(id);

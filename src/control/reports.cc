@@ -170,7 +170,12 @@ void Desk::tell_core_of_end(Workload& w, const Attempt& attempt, sched::TaskOutc
   event.index = attempt.index;
   event.outcome = outcome;
   event.retry_at = retry_at;
+  event.stood_still = attempt.frozen_before;
+  if (attempt.frozen_since) {
+    event.stood_still = event.stood_still + (clock_.since_boot() - *attempt.frozen_since);
+  }
   must(event);
+  runtimes_changed_ = runtimes_changed_ || outcome == sched::TaskOutcome::kSucceeded;
 }
 
 // The attempt is over and forgotten; its output stays. `phase`: of its task, if no later attempt

@@ -88,6 +88,7 @@ struct TaskEnded {
   // 4.3: of a failure or loss, before which nothing of the workload is tried again; what runs goes
   // on.
   std::optional<Instant> retry_at = {};
+  Duration stood_still = {};  // of its run: no part of how long such work takes (9.1.a)
 };
 
 // What running tasks have done is saved: stopped later, they lose only what comes after (7.5.a).
@@ -138,6 +139,14 @@ struct UsageRestored {
   std::string state;
 };
 
+// 9.1.a: how long the last tasks of one template and user took, the oldest first, as runtimes() of
+// an earlier core told it. What this core knows of them comes before.
+struct RuntimesRestored {
+  std::string user;
+  std::string template_name;
+  std::vector<Duration> last;  // at most 32
+};
+
 // Nothing happened but time: windows open, back-off ends, budgets renew.
 struct TimePassed {};
 
@@ -146,7 +155,7 @@ using Event =
                  NodeConditionChanged, DeviceHealthChanged, QueueUpserted, QueueRemoved,
                  WorkloadSubmitted, WorkloadAdopted, WorkloadChanged, WorkloadRemoved, TaskEnded,
                  CheckpointSaved, WorkloadRequeued, StartRefused, MixStated, ReservationUpserted,
-                 ReservationRemoved, UsageRestored, TimePassed>;
+                 ReservationRemoved, UsageRestored, RuntimesRestored, TimePassed>;
 
 // The events that build a cluster document from nothing, in an order that apply() accepts:
 // topology, classes, pools, nodes, queues, running workloads, then pending ones by submit time.

@@ -55,6 +55,12 @@ std::optional<PoolView> Scheduler::pool(const std::string& name) const {
 std::vector<UsageRestored> Scheduler::usage() const {
   return core_->usage();
 }
+std::vector<RuntimesRestored> Scheduler::runtimes() const {
+  return core_->runtimes();
+}
+std::optional<Duration> Scheduler::usual_runtime(const std::string& workload) const {
+  return core_->usual_runtime(workload);
+}
 std::vector<KeptView> Scheduler::kept_by_people() const {
   return core_->kept_by_people();
 }

@@ -110,6 +110,12 @@ class Scheduler {
   // Cost: O(pools × queues × resources).
   std::vector<UsageRestored> usage() const;
 
+  // How long tasks ran by user and template (9.1.a), as events that put it back into a new core,
+  // what was noted longest ago first. Cost: O(what is kept), at most 320,000 durations.
+  std::vector<RuntimesRestored> runtimes() const;
+  // What is usual of one of its tasks (9.1.a); nullopt: nobody knows, or no such workload.
+  std::optional<Duration> usual_runtime(const std::string& workload) const;
+
   // Recomputes from the parts what is kept incrementally and compares (I1, I11). Error:
   // kFailed, naming the first difference. Cost: O(everything).
   Result<void> verify() const;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What projects used counts for their fair share over a restart of the server (semantics 3.3.e).
+"""What was learned holds over a restart of the server: what projects used counts for their fair share
+(semantics 3.3.e), and how long work took for plans (9.1.a).
 
 usage: usage_test.py PROGRAM
 """
@@ -62,6 +63,45 @@ class Usage(unittest.TestCase):
         self.assertLess(used, fresh, "the history is forgotten")
         for workload in waiting:
             self.server.request("DELETE", f"/api/v1/workloads/{workload}?gracePeriod=0s")
+
+
+    def test_run_times_are_remembered(self):
+        """Three runs of a template; the fourth says until when it keeps the GPUs from the next."""
+        def run(seconds):
+            body = {"name": "t", "project": "main", "gpu": 8, "template": "nightly",
+                    "run": {"command": ["sleep", str(seconds)], "workingDir": "/tmp"}}
+            answer = self.server.post("/api/v1/workloads", body)
+            self.assertEqual(answer.status, 201, answer.text)
+            return answer.json["id"]
+
+        def phase(workload):
+            answer = self.server.get(f"/api/v1/workloads/{workload}")
+            return answer.json["status"]["phase"] if answer.status == 200 else "gone"
+
+        def delete(workload):
+            self.server.request("DELETE", f"/api/v1/workloads/{workload}?gracePeriod=0s")
+            self.server.wait_for("its end", lambda: phase(workload) == "gone")
+
+        for _ in range(3):
+            done = run(1)
+            self.server.wait_for("its end", lambda: phase(done) == "succeeded")
+            delete(done)
+        for again in (False, True):
+            if again:
+                self.assertEqual(self.server.stop(), 0)
+                self.server.start()
+            runs = run(600)
+            self.server.wait_for("it runs", lambda: phase(runs) == "running")
+            body = {"name": "waits", "project": "main", "gpu": 1,
+                    "run": {"command": ["true"], "workingDir": "/tmp"}}
+            answer = self.server.post("/api/v1/workloads", body)
+            self.assertEqual(answer.status, 201, answer.text)
+            path = f"/api/v1/workloads/{answer.json['id']}/explanation"
+            start = self.server.get(path).json["start"]
+            self.assertIn("earliest", start, f"after a restart: {again}")
+            self.assertFalse(start["declared"])
+            delete(answer.json["id"])
+            delete(runs)
 
 
 def main():

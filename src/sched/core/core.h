@@ -131,6 +131,8 @@ class Core {
   std::optional<PoolView> pool_view(const std::string& name) const;
   std::vector<KeptView> kept_by_people() const;
   std::vector<UsageRestored> usage() const;
+  std::vector<RuntimesRestored> runtimes() const;
+  std::optional<Duration> usual_runtime(const std::string& name) const;
   std::vector<std::string> waiting();
   std::vector<NodeDemandView> node_demand();  // node_demand.cc
   std::vector<std::string> workload_names() const;
@@ -168,6 +170,7 @@ class Core {
   Result<void> on(const ReservationUpserted& e);
   Result<void> on(const ReservationRemoved& e);
   Result<void> on(const UsageRestored& e);
+  Result<void> on(const RuntimesRestored& e);
   Result<void> on(const TimePassed&) { return {}; }
   Result<void> check_spec(const WorkloadSpec& spec) const;
   Result<void> check_countable(const WorkloadSpec& spec, QueueId queue) const;

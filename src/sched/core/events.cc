@@ -206,6 +206,31 @@ Result<void> Core::on(const UsageRestored& e) {
   return {};
 }
 
+Result<void> Core::on(const RuntimesRestored& e) {
+  const auto bad = [&](const std::string& what) {
+    return fail(ErrorCode::kInvalidArgument,
+                "runtimes of user '" + e.user + "', template '" + e.template_name + "': " + what);
+  };
+  if (e.user.empty() && e.template_name.empty()) return bad("neither of them is stated");
+  if (e.last.size() > RuntimeHistory::kKept) {
+    return bad("there are " + std::to_string(e.last.size()) + "; allowed are " +
+               std::to_string(RuntimeHistory::kKept));
+  }
+  for (const Duration ran : e.last) {
+    if (ran.ms < 0 || ran.ms > kMaxInstant.ms) {
+      return bad(std::to_string(ran.ms) + " ms is out of range; allowed are 0 to 2^53");
+    }
+  }
+  history_.restore(e.user, e.template_name, e.last);
+  return {};
+}
+
+std::vector<RuntimesRestored> Core::runtimes() const {
+  std::vector<RuntimesRestored> out;
+  for (auto& [key, last] : history_.all()) out.push_back({key.first, key.second, std::move(last)});
+  return out;
+}
+
 std::vector<UsageRestored> Core::usage() const {
   std::vector<UsageRestored> out;
   for (const auto& pool : pools_) {

@@ -47,6 +47,13 @@ Duration Core::planned_runtime(WorkloadId id) const {
   return runtime.known() ? std::max(runtime.most, seconds(1)) : kForGood;
 }
 
+std::optional<Duration> Core::usual_runtime(const std::string& name) const {
+  const WorkloadId id = workloads_.find(name);
+  if (!id.valid()) return std::nullopt;
+  const Runtime runtime = runtime_of(workloads_.get(id));
+  return runtime.known() ? std::optional(runtime.likely) : std::nullopt;
+}
+
 // Requires: the task has just started, or is known to have.
 void Core::expect_end(WorkloadId id, std::int32_t role, std::int32_t index) {
   WorkloadRecord& w = workloads_.get(id);

@@ -255,8 +255,13 @@ Result<void> Core::on(const TaskEnded& e) {
       tasks[static_cast<std::size_t>(e.index)].state != TaskState::kRunning) {
     return fail(ErrorCode::kConflict, task_text(e.workload, e.role, e.index) + " is not running");
   }
+  if (e.stood_still.ms < 0) {
+    return fail(ErrorCode::kInvalidArgument,
+                task_text(e.workload, e.role, e.index) + " stood still for less than no time");
+  }
   if (e.outcome == TaskOutcome::kSucceeded) {
-    history_.note(w.user, w.template_name, now_ - tasks[static_cast<std::size_t>(e.index)].started);
+    const Duration ran = now_ - tasks[static_cast<std::size_t>(e.index)].started - e.stood_still;
+    history_.note(w.user, w.template_name, std::max(ran, Duration{}));
   }
   withdraw_wants(id);
   stop_task(id, role, e.index,

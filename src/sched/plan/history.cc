@@ -26,6 +26,33 @@ void RuntimeHistory::note(const std::string& user, const std::string& template_n
   }
 }
 
+void RuntimeHistory::restore(const std::string& user, const std::string& template_name,
+                             const std::vector<Duration>& last) {
+  std::vector<Duration> known;
+  const auto it = by_key_.find({user, template_name});
+  if (it != by_key_.end()) {
+    const Kept& kept = it->second;
+    for (std::size_t i = 0; i < kept.last.size(); ++i)
+      known.push_back(kept.last[(kept.next + i) % kept.last.size()]);
+    noted_.erase(kept.noted);
+    by_key_.erase(it);
+  }
+  for (const Duration ran : last) note(user, template_name, ran);
+  for (const Duration ran : known) note(user, template_name, ran);
+}
+
+std::vector<std::pair<RuntimeHistory::Key, std::vector<Duration>>> RuntimeHistory::all() const {
+  std::vector<std::pair<Key, std::vector<Duration>>> out;
+  for (const Key& key : noted_) {
+    const Kept& kept = by_key_.at(key);
+    std::vector<Duration> last;
+    for (std::size_t i = 0; i < kept.last.size(); ++i)
+      last.push_back(kept.last[(kept.next + i) % kept.last.size()]);
+    out.emplace_back(key, std::move(last));
+  }
+  return out;
+}
+
 std::optional<RuntimeHistory::Seen> RuntimeHistory::of(const std::string& user,
                                                        const std::string& template_name) const {
   const auto it = by_key_.find({user, template_name});

@@ -29,10 +29,16 @@ class RuntimeHistory {
 
   // Without a template and without a user nothing is alike.
   void note(const std::string& user, const std::string& template_name, Duration ran);
+  // Those of before, the oldest first: as if noted before all that is known of them.
+  void restore(const std::string& user, const std::string& template_name,
+               const std::vector<Duration>& last);
   std::optional<Seen> of(const std::string& user, const std::string& template_name) const;
 
- private:
   using Key = std::pair<std::string, std::string>;
+  // What was noted longest ago first; of each the oldest run first.
+  std::vector<std::pair<Key, std::vector<Duration>>> all() const;
+
+ private:
   struct Kept {
     std::vector<Duration> last;  // a ring
     std::size_t next = 0;

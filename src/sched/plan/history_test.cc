@@ -58,5 +58,26 @@ TEST(RuntimeHistory, KeepsSoManyKeysAndForgetsTheOneNotedLongestAgo) {
   EXPECT_FALSE(history.of("second", "t"));
 }
 
+TEST(RuntimeHistory, IsTheSameWhenRestored) {
+  RuntimeHistory history;
+  for (int i = 0; i < 40; ++i) history.note("ann", "nightly", minutes(i));
+  history.note("bob", "", hours(1));
+  RuntimeHistory again;
+  for (const auto& [key, last] : history.all()) again.restore(key.first, key.second, last);
+  EXPECT_EQ(again.all(), history.all());
+  ASSERT_EQ(again.all().size(), 2u);
+  EXPECT_EQ(again.all().front().second.front(), minutes(8)) << "the oldest that is kept";
+  history.note("ann", "nightly", hours(5));
+  again.note("ann", "nightly", hours(5));
+  EXPECT_EQ(again.all(), history.all());
+}
+
+TEST(RuntimeHistory, WhatIsRestoredComesBeforeWhatIsKnown) {
+  RuntimeHistory history;
+  history.note("ann", "nightly", hours(3));
+  history.restore("ann", "nightly", {hours(1), hours(2)});
+  EXPECT_EQ(history.all().front().second, (std::vector{hours(1), hours(2), hours(3)}));
+}
+
 }  // namespace
 }  // namespace fairlead::sched

@@ -72,6 +72,7 @@ std::vector<sched::Event> one_of_each() {
           sched::ReservationUpserted{{"r", {"n"}, Instant{5}, Instant{9}, {"q"}}},
           sched::ReservationRemoved{"r"},
           sched::UsageRestored{"p", "q", "gpu", "1 2 3"},
+          sched::RuntimesRestored{"u", "t", {seconds(1), hours(2)}},
           sched::TimePassed{}};
 }
 

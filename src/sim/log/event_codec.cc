@@ -102,9 +102,10 @@ template <>
 struct Fields<sched::TaskEnded> {
   static constexpr const char* name = "task-ended";
   using T = sched::TaskEnded;
-  static constexpr auto list = std::tuple{Field{"workload", &T::workload}, Field{"role", &T::role},
-                                          Field{"index", &T::index}, Field{"outcome", &T::outcome},
-                                          Field{"retryAt", &T::retry_at}};
+  static constexpr auto list =
+      std::tuple{Field{"workload", &T::workload}, Field{"role", &T::role},
+                 Field{"index", &T::index},       Field{"outcome", &T::outcome},
+                 Field{"retryAt", &T::retry_at},  Field{"stoodStill", &T::stood_still}};
 };
 template <>
 struct Fields<sched::CheckpointSaved> {
@@ -149,6 +150,13 @@ struct Fields<sched::UsageRestored> {
   static constexpr auto list =
       std::tuple{Field{"pool", &T::pool}, Field{"queue", &T::queue},
                  Field{"resource", &T::resource}, Field{"state", &T::state}};
+};
+template <>
+struct Fields<sched::RuntimesRestored> {
+  static constexpr const char* name = "runtimes-restored";
+  using T = sched::RuntimesRestored;
+  static constexpr auto list = std::tuple{
+      Field{"user", &T::user}, Field{"template", &T::template_name}, Field{"last", &T::last}};
 };
 template <>
 struct Fields<sched::TimePassed> {

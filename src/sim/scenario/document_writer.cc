@@ -150,6 +150,9 @@ struct EventWriter {
   }
   // A scenario begins without a history; that it was told makes the core decide.
   Tree operator()(const sched::UsageRestored&) const { return one("decide", Tree::boolean(true)); }
+  Tree operator()(const sched::RuntimesRestored&) const {
+    return one("decide", Tree::boolean(true));
+  }
   Tree operator()(const sched::TimePassed&) const { return one("decide", Tree::boolean(true)); }
 
   static Tree end_tree(const TasksEnd& e) {

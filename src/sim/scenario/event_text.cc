@@ -65,6 +65,9 @@ struct EventText {
   std::string operator()(const sched::UsageRestored& e) const {
     return "usage restored: " + (e.queue.empty() ? "pool " + e.pool : e.queue);
   }
+  std::string operator()(const sched::RuntimesRestored& e) const {
+    return fmt::format("runtimes restored: {} of {} {}", e.last.size(), e.user, e.template_name);
+  }
   std::string operator()(const sched::TimePassed&) const { return "time passed"; }
 };
 

@@ -141,6 +141,7 @@ struct EventPrinter {
   }
   // A scenario begins without a history.
   Printed operator()(const sched::UsageRestored&) const { return std::nullopt; }
+  Printed operator()(const sched::RuntimesRestored&) const { return std::nullopt; }
   Printed operator()(const sched::TimePassed&) const { return std::nullopt; }
 };
 
