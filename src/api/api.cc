@@ -267,6 +267,7 @@ const std::vector<Api::Row>& Api::table() {
       {"GET", "/api/v1/version", true, &Api::version},
       {"GET", "/api/v1/openapi.yaml", true, &Api::description},
       {"GET", "/api/v1/doctor", false, &Api::doctor},
+      {"GET", "/api/v1/cluster", false, &Api::cluster},
       {"GET", "/api/v1/whoami", false, &Api::whoami},
       {"POST", "/api/v1/session", true, &Api::create_session},
       {"DELETE", "/api/v1/session", false, &Api::delete_session},

@@ -12,6 +12,7 @@
 
 #include "api/guests.h"
 #include "api/identity.h"
+#include "api/offload.h"
 #include "api/query.h"
 #include "api/streams.h"
 #include "control/control.h"
@@ -95,6 +96,7 @@ class Api {
   void version(Call call);
   void description(Call call);
   void doctor(Call call);
+  void cluster(Call call);
   void page(Call call);
   void sign_in_page(Call call);
   void events(Call call);
@@ -169,6 +171,8 @@ class Api {
 
   ApiParts parts_;
   net::Router router_;
+  // Of its own, for replies of the control thread that come when this is gone.
+  std::shared_ptr<Offload> offload_ = std::make_shared<Offload>();
   Guests guests_;
   // The workload of the last change, without what strangers may not see.
   struct Hidden {

@@ -112,6 +112,29 @@ void Api::doctor(Call call) {
   call.json(200, to_json_line(out));
 }
 
+// All of it at one moment is copied on the control thread and written out elsewhere.
+void Api::cluster(Call call) {
+  Query query(call.request.target);
+  if (const auto done = query.done(); !done) return call.refuse(done.error());
+  auto present = std::make_shared<control::Present>();
+  parts_.control->read(
+      [present](control::Desk& desk) -> Result<control::Outcome> {
+        *present = desk.present();
+        return control::Outcome{};
+      },
+      [call = std::move(call), present, offload = offload_](const Result<control::Answer>& answer) {
+        if (!answer) return call.refuse(answer.error());
+        const bool taken = offload->add(
+            [call, present] { call.json(200, to_json_line(control::present_tree(*present))); });
+        if (taken) return;
+        call.refuse({ErrorCode::kUnavailable,
+                     "others ask for all of it already",
+                     {},
+                     {},
+                     "ask again in a few seconds"});
+      });
+}
+
 namespace {
 
 std::string events_page(const std::vector<store::Event>& events, std::int64_t limit) {

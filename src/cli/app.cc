@@ -48,6 +48,7 @@ const std::vector<Commands>& all_commands() {
       {kWorkloads, {"workspace", "training", "pytorch", "mpi", "workload"}, &add_workload_nouns},
       {kCluster, {"project", "department", "node", "nodepool"}, &add_organization_commands},
       {kCluster, {"reservation"}, &add_reservation_command},
+      {kCluster, {"export"}, &add_export_command},
       {kCluster, {"token", "user", "audit"}, &add_access_commands},
       {kCluster, {"settings"}, &add_settings_command},
       {kCluster, {"login", "logout", "whoami", "config", "version"}, &add_login_commands},

@@ -25,6 +25,7 @@ void add_describe_command(CLI::App& app, CliContext& context);
 void add_list_commands(CLI::App& app, CliContext& context);
 void add_login_commands(CLI::App& app, CliContext& context);
 void add_organization_commands(CLI::App& app, CliContext& context);
+void add_export_command(CLI::App& app, CliContext& context);
 void add_reservation_command(CLI::App& app, CliContext& context);
 void add_settings_command(CLI::App& app, CliContext& context);
 void add_submit_commands(CLI::App& app, CliContext& context);

@@ -1,4 +1,5 @@
-// fairlead whatif LOG CHANGE…: a recorded history again, as it was and with a change.
+// fairlead whatif [LOG] CHANGE…: a recorded history again, or what lies ahead of a server, as it is
+// and with a change.
 #include <memory>
 #include <ostream>
 #include <set>
@@ -6,6 +7,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/printable.h"
+#include "cli/client/client_options.h"
+#include "cli/client/present.h"
 #include "cli/commands.h"
 #include "cli/log_file.h"
 #include "cli/output.h"
@@ -13,13 +16,16 @@
 #include "cli/whatif_report.h"
 #include "model/document.h"
 #include "sim/scenario/time_text.h"
+#include "sim/whatif/ahead.h"
 #include "sim/whatif/page.h"
 
 namespace fairlead::cli {
 namespace {
 
 struct WhatIfArguments {
-  std::string log;
+  std::string log;  // empty: a server is asked
+  ConnectionFlags connection;
+  std::string ahead;  // how far to look, of a server
   std::string at;
   std::vector<std::string> add_nodes;
   std::vector<std::string> remove_nodes;
@@ -36,6 +42,9 @@ struct WhatIfArguments {
   std::string output;
   std::string html;
 };
+
+constexpr Duration kAhead = hours(24);
+constexpr Duration kMostAhead = hours(24 * 366);
 
 std::optional<bool> on_or_off(const std::string& word) {
   return word.empty() ? std::nullopt : std::optional(word == "on");
@@ -108,7 +117,7 @@ Result<void> check_names(const sim::Change& change, const sim::History& history)
   for (const WorkloadSpec& workload : change.submitted) {
     if (names.insert(workload.name).second) continue;
     return fail(Error{ErrorCode::kAlreadyExists,
-                      "a workload of the log is named \"" + workload.name + "\" too",
+                      "there is a workload named \"" + workload.name + "\" already",
                       {},
                       "--submit",
                       "give it another name"});
@@ -117,7 +126,7 @@ Result<void> check_names(const sim::Change& change, const sim::History& history)
 }
 
 sim::KeyValues settings_of(const WhatIfArguments& in) {
-  sim::KeyValues out{{"log", in.log}};
+  sim::KeyValues out;
   const auto add = [&](const char* key, const std::string& value) {
     if (!value.empty()) out.emplace_back(key, value);
   };
@@ -126,6 +135,8 @@ sim::KeyValues settings_of(const WhatIfArguments& in) {
     for (const std::string& value : values) text += (text.empty() ? "" : " ") + value;
     add(key, text);
   };
+  add("log", in.log);
+  if (in.log.empty()) out.emplace_back("ahead", in.ahead.empty() ? to_text(kAhead) : in.ahead);
   add("at", in.at);
   add_all("addNodes", in.add_nodes);
   add_all("removeNodes", in.remove_nodes);
@@ -144,6 +155,17 @@ sim::KeyValues settings_of(const WhatIfArguments& in) {
 void warn(const sim::History& history, const sim::WhatIfComparison& comparison,
           const std::string& log, CliContext& context) {
   std::vector<Error> warnings;
+  if (comparison.unknown_runtimes > 0) {
+    const std::string n = std::to_string(comparison.unknown_runtimes);
+    warnings.push_back(
+        Error{ErrorCode::kFailed,
+              "nobody knows how long " + n +
+                  (comparison.unknown_runtimes == 1 ? " workload runs" : " workloads run") +
+                  ": taken to run beyond the time that is looked at",
+              {},
+              {},
+              "state expectedRuntime, or defaultExpectedRuntime of their project"});
+  }
   if (history.torn) {
     warnings.push_back(Error{ErrorCode::kIo,
                              "ends in the middle of a record: the last " +
@@ -164,6 +186,30 @@ void warn(const sim::History& history, const sim::WhatIfComparison& comparison,
   report_warnings(context, warnings);
 }
 
+Result<sim::History> history_of(const WhatIfArguments& in, CliContext& context) {
+  const auto not_with_log = [](const char* flag) {
+    return fail(Error{ErrorCode::kInvalidArgument,
+                      "is for what lies ahead of a server",
+                      {},
+                      flag,
+                      "leave it out, or the log"});
+  };
+  if (!in.log.empty()) {
+    if (!in.ahead.empty()) return not_with_log("--ahead");
+    if (!in.connection.server.empty()) return not_with_log("--server");
+    FAIRLEAD_ASSIGN(const auto file, open_log(in.log));
+    return sim::read_history(*file, document_name(in.log));
+  }
+  Duration ahead = kAhead;
+  if (!in.ahead.empty()) {
+    FAIRLEAD_ASSIGN(ahead, parse_duration(in.ahead));
+  }
+  FAIRLEAD_ASSIGN(control::Present present, fetch_present(in.connection, context));
+  return sim::history_ahead({present.at, std::move(present.cluster), std::move(present.frozen),
+                             std::move(present.usage), std::move(present.runtimes)},
+                            ahead);
+}
+
 int whatif(const WhatIfArguments& in, CliContext& context) {
   auto change = read_change(in);
   if (!change) return report(context, change.error());
@@ -172,9 +218,7 @@ int whatif(const WhatIfArguments& in, CliContext& context) {
     return context.exit_status;
   }
   if (!read_submitted(in.submit, *change, context)) return context.exit_status;
-  const auto file = open_log(in.log);
-  if (!file) return report(context, file.error());
-  const auto history = sim::read_history(**file, document_name(in.log));
+  const auto history = history_of(in, context);
   if (!history) return report(context, history.error());
   if (const auto names = check_names(*change, *history); !names) {
     return report(context, names.error());
@@ -197,7 +241,8 @@ int whatif(const WhatIfArguments& in, CliContext& context) {
   const sim::KeyValues settings = settings_of(in);
   if (!in.html.empty() &&
       !write_page(context, in.html,
-                  sim::whatif_page("What if: " + document_name(in.log), settings, comparison))) {
+                  sim::whatif_page(in.log.empty() ? "What if" : "What if: " + document_name(in.log),
+                                   settings, comparison))) {
     return context.exit_status;
   }
   return write_output(context, in.output,
@@ -242,24 +287,30 @@ void add_changes(CLI::App& command, WhatIfArguments& in) {
 void add_whatif_command(CLI::App& app, CliContext& context) {
   auto options = std::make_shared<WhatIfArguments>();
   CLI::App* command = app.add_subcommand(
-      "whatif", "Play a recorded log again with a change: what changes for whom");
-  command->add_option("LOG", options->log, "A recorded log; - is standard input")
-      ->required()
+      "whatif", "What a change does for whom: from now on at a server, or in a recorded log");
+  command
+      ->add_option("LOG", options->log,
+                   "A recorded log, - is standard input; without it a server is asked")
       ->type_name("");
   command
       ->add_option("--at", options->at,
-                   "When the change takes place: 2h after the first record, or a date (default "
-                   "before the first workload)")
+                   "When the change takes place: 2h after the first record or from now, or a date "
+                   "(default before the first workload; at once)")
       ->type_name("TIME");
+  add_duration_range(
+      *command->add_option("--ahead", options->ahead, "Of a server: how far to look (default 24h)"),
+      seconds(1), kMostAhead);
+  add_connection_flags(*command, options->connection);
   add_changes(*command, *options);
   add_format_option(*command, options->format, {OutputFormat::kTable, OutputFormat::kJson});
   add_output_option(*command, options->output);
   command->add_option("--html", options->html, "Also write a page with charts")->type_name("FILE");
   constexpr Example kExamples[] = {
-      {"four more nodes like n1", "fairlead whatif cluster.log --add-nodes 4xn1"},
+      {"what another quota does for whom from now on", "fairlead whatif --set-quota team-a=16"},
+      {"when would this one start", "fairlead whatif --submit train.yaml --ahead 7d"},
+      {"four more nodes like n1, in a log", "fairlead whatif cluster.log --add-nodes 4xn1"},
       {"another quota from the third hour on",
        "fairlead whatif cluster.log --at 3h --set-quota team-a=16 --html whatif.html"},
-      {"when would this one start", "fairlead whatif cluster.log --at 2h --submit train.yaml"},
       {"without taking back", "fairlead whatif cluster.log --reclaim off --preempt off"},
   };
   command->footer(examples(kExamples));

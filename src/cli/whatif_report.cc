@@ -98,8 +98,8 @@ Json moved_json(const std::vector<sim::Moved>& list) {
 }  // namespace
 
 std::string whatif_table(const sim::WhatIfComparison& c) {
-  std::string out = "log of " + duration_words(c.length_seconds) + ", changed after " +
-                    duration_words(c.changed_at_seconds) + "\n";
+  std::string out = (c.ahead ? "the next " : "log of ") + duration_words(c.length_seconds) +
+                    ", changed after " + duration_words(c.changed_at_seconds) + "\n";
   out += "GPU time used: " +
          arrow(fixed(c.used_percent_before, 1) + " %", fixed(c.used_percent_after, 1) + " %") +
          " of " +
@@ -109,9 +109,9 @@ std::string whatif_table(const sim::WhatIfComparison& c) {
          arrow(c.all.before.waiting, c.all.after.waiting) + " waiting\n";
   for (const sim::AddedWorkload& added : c.added) {
     out += printable(added.workload) + " would start " +
-           (added.started
-                ? "after waiting " + duration_words(added.wait_seconds)
-                : "not within " + duration_words(added.wait_seconds) + ", the rest of the log") +
+           (added.started ? "after waiting " + duration_words(added.wait_seconds)
+                          : "not within " + duration_words(added.wait_seconds) +
+                                (c.ahead ? "" : ", the rest of the log")) +
            "\n";
   }
   Table table;
@@ -130,9 +130,11 @@ std::string whatif_json(const sim::KeyValues& settings, const sim::WhatIfCompari
   Json out;
   Json& set = out["settings"] = Json::object();
   for (const auto& [key, value] : settings) set[key] = value;
+  out["ahead"] = c.ahead;
   out["logSeconds"] = rounded(c.length_seconds);
   out["changedAtSeconds"] = rounded(c.changed_at_seconds);
   out["notAsRecorded"] = c.not_as_recorded;
+  out["unknownRuntimes"] = c.unknown_runtimes;
   out["usedPercentBefore"] = rounded(c.used_percent_before);
   out["usedPercentAfter"] = rounded(c.used_percent_after);
   out["capacityGpuHoursBefore"] = rounded(c.capacity_gpu_hours_before);

@@ -381,6 +381,26 @@ Result<Outcome> Desk::devices(std::int64_t limit, const std::string& after) {
       page_of(all, limit, after, [](const std::string& body) { return std::optional(body); }));
 }
 
+Present Desk::present() const {
+  Present out;
+  out.at = now_;
+  out.cluster.device_classes = options_.inventory.classes;
+  for (const auto& [name, pool] : pools_) out.cluster.pools.push_back(pool.spec);
+  out.cluster.nodes.push_back(node_);
+  for (const auto& [name, node] : queues_) out.cluster.queues.push_back(node.spec);
+  for (const auto& [name, node] : reservations_) {
+    if (node.problem.empty()) out.cluster.reservations.push_back(node.spec);
+  }
+  for (const auto& [id, w] : workloads_) {
+    if (!w->in_core) continue;
+    out.cluster.workloads.push_back(entry_of(*w));
+    if (w->desired == Desired::kFrozen) out.frozen.push_back(w->core_name());
+  }
+  out.usage = core_->usage();
+  out.runtimes = core_->runtimes();
+  return out;
+}
+
 std::vector<std::string> Desk::projects_of(const Caller& caller) const {
   std::vector<std::string> names;
   for (const auto& [name, node] : queues_) {

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "control/desk.h"
 #include "control/documents.h"
+#include "control/present.h"
 #include "control/words.h"
 
 namespace fairlead::control {
@@ -201,26 +202,10 @@ void Desk::save_history() {
         false);
   };
   if (usage_changed_) {
-    Tree items = Tree::list();
-    for (const sched::UsageRestored& one : core_->usage()) {
-      Tree& item = items.push(Tree::map());
-      item.add("pool", Tree::string(one.pool));
-      if (!one.queue.empty()) item.add("queue", Tree::string(one.queue));
-      item.add("resource", Tree::string(one.resource));
-      item.add("state", Tree::string(one.state));
-    }
-    keep("usage", std::move(items));
+    keep("usage", usage_tree(core_->usage()));
   }
   if (runtimes_changed_) {
-    Tree items = Tree::list();
-    for (const sched::RuntimesRestored& one : core_->runtimes()) {
-      Tree& item = items.push(Tree::map());
-      item.add("user", Tree::string(one.user));
-      if (!one.template_name.empty()) item.add("template", Tree::string(one.template_name));
-      Tree& last = item.add("lastMs", Tree::list());
-      for (const Duration ran : one.last) last.push(Tree::number(ran.ms));
-    }
-    keep("runtimes", std::move(items));
+    keep("runtimes", runtimes_tree(core_->runtimes()));
   }
   usage_changed_ = runtimes_changed_ = false;
   history_saved_ = now_;
@@ -236,14 +221,7 @@ Result<void> Desk::restore_runtimes() {
   {
     ObjectReader in(document.roots()[0], findings);
     in.each("items", [&](const Value& value) {
-      ObjectReader item(value, findings);
-      sched::RuntimesRestored one{
-          item.string("user").value_or(""), item.string("template").value_or(""), {}};
-      item.each("lastMs", [&](const Value& ran) {
-        if (const auto ms = as_integer(ran, 0, INT64_MAX, findings)) {
-          one.last.push_back(Duration{*ms});
-        }
-      });
+      const sched::RuntimesRestored one = read_runtimes(value, findings);
       if (const auto told = tell(one); !told) lost = told.error().text();
     });
   }
@@ -263,10 +241,7 @@ Result<void> Desk::restore_usage() {
   {
     ObjectReader in(document.roots()[0], findings);
     in.each("items", [&](const Value& value) {
-      ObjectReader item(value, findings);
-      const sched::UsageRestored one{
-          item.string("pool").value_or(""), item.string("queue").value_or(""),
-          item.string("resource").value_or(""), item.string("state").value_or("")};
+      const sched::UsageRestored one = read_usage(value, findings);
       if (const auto told = tell(one); !told) lost = told.error().text();
     });
   }

@@ -288,7 +288,8 @@ Result<Outcome> Desk::suspend(const Intent& intent, const std::string& id) {
   return workload_outcome(id, 202);
 }
 
-Result<void> Desk::enter_core(Workload& w) {
+// As the scheduler is told of it.
+WorkloadEntry Desk::entry_of(const Workload& w) const {
   WorkloadEntry entry = w.submission.entry;
   entry.spec.name = w.core_name();
   entry.failures = w.failures;
@@ -309,7 +310,11 @@ Result<void> Desk::enter_core(Workload& w) {
     running.started = attempt.started.value_or(attempt.created);
     entry.running.push_back(std::move(running));
   }
-  FAIRLEAD_TRY(tell(sched::WorkloadAdopted{std::move(entry)}));
+  return entry;
+}
+
+Result<void> Desk::enter_core(Workload& w) {
+  FAIRLEAD_TRY(tell(sched::WorkloadAdopted{entry_of(w)}));
   w.in_core = true;
   ids_by_name_[w.core_name()] = w.id;
   return {};

@@ -349,6 +349,7 @@ class Core {
     kNoStart,  // none was found for anybody who asks the same
     kNotThis,  // all of the bucket have one, the pool allows no more, or a gate is in the way
   };
+  const EntryKey* first_without_reservation(const Bucket& bucket) const;
   Planned reserve(PoolCore& pool, BucketId bucket);
   void forecast(PoolCore& pool);
   void forecast_all();

@@ -222,18 +222,39 @@ void Pass::offer(BucketId id) {
   moved_.push_back(bucket.queue);
 }
 
+// Who of a bucket is served next: its head; where only a reservation is left to be made, the first
+// that has none, which stands at its own place in the order among the heads of other buckets.
+std::optional<Head> Pass::next_of(const Head& head) {
+  if (claims_) return head;
+  Bucket& bucket = core_.pending_.bucket(head.bucket);
+  const Room room = open_[head.requirement.index()].room;
+  const bool plans =
+      room == Room::kNone || (room == Room::kBehind && bucket.behind_in == decision_);
+  if (!plans) return head;
+  if (const EntryKey* key = core_.first_without_reservation(bucket))
+    return Head{*key, head.bucket, head.requirement};
+  bucket.planned_in = decision_;
+  return std::nullopt;
+}
+
 std::optional<Head> Pass::first_of_all(QueueId leaf) {
   const auto& queues = core_.pending_.queues_in(pool_->state().id);
   if (leaf.index() >= queues.size()) return std::nullopt;
   const auto& heads = queues[leaf.index()].heads;
   if (claims_ && !heads.empty() && none_may_claim(leaf, *heads.begin())) return std::nullopt;
   Place& p = place(leaf);
+  std::optional<Head> first;
+  std::optional<Head> from;
   for (auto it = p.from ? heads.lower_bound(*p.from) : heads.begin(); it != heads.end(); ++it) {
+    if (first && *first < *it) break;
     if (!can_start(leaf, *it)) continue;
-    p.from = *it;
-    return *it;
+    const auto next = next_of(*it);
+    if (!next) continue;
+    if (!from) from = *it;
+    if (!first || *next < *first) first = next;
   }
-  return std::nullopt;
+  if (from) p.from = from;
+  return first;
 }
 
 std::optional<Head> Pass::first_of_fresh(QueueId leaf) {
@@ -242,7 +263,9 @@ std::optional<Head> Pass::first_of_fresh(QueueId leaf) {
     const Bucket& bucket = core_.pending_.bucket(id);
     if (bucket.entries.empty() || bucket.pool != pool_->state().id) continue;  // given back since
     const Head head{*bucket.entries.begin(), id, bucket.requirement};
-    if ((!first || head < *first) && can_start(leaf, head)) first = head;
+    if ((first && *first < head) || !can_start(leaf, head)) continue;
+    const auto next = next_of(head);
+    if (next && (!first || *next < *first)) first = next;
   }
   return first;
 }

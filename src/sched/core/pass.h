@@ -108,6 +108,7 @@ class Pass {
   const Core::Standing& standing(QueueId leaf);
   void offer(BucketId id);
   void settle(QueueId leaf);
+  std::optional<Head> next_of(const Head& head);
   std::optional<Head> first_of_all(QueueId leaf);
   std::optional<Head> first_of_fresh(QueueId leaf);
   void settle_moved();

@@ -330,30 +330,36 @@ bool Core::may_plan(PoolCore& pool, RequirementId id) {
   return from <= now_;
 }
 
-// A reservation for the first of the bucket that has none (9.2).
-Core::Planned Core::reserve(PoolCore& pool, BucketId bucket_id) {
-  const Bucket& bucket = pending_.bucket(bucket_id);
-  if (!may_plan(pool, bucket.requirement)) return Planned::kNotThis;  // others were before it
+// nullptr: all have one. Cost: O(reservations × pools).
+const EntryKey* Core::first_without_reservation(const Bucket& bucket) const {
   for (const EntryKey& key : bucket.entries) {
     const bool has_one = std::any_of(pools_.begin(), pools_.end(), [&](const auto& p) {
       return p->timeline.of(key.workload) != nullptr;
     });
-    if (has_one) continue;
-    pool.plan_steps = 0;
-    auto found = plan(pool, key.workload, bucket.requirement, {});
-    if (!found) {
-      pending_.requirement(bucket.requirement).in(pool.state().id).no_plan_before =
-          now_ + pause_after(pool.plan_steps);
-      return Planned::kNoStart;
-    }
-    // It fits already: a gate is in its way.
-    if (found->start <= now_) return Planned::kNotThis;
-    pool.timeline.show_all();
-    add_plan(pool, std::move(*found));
-    pool.timeline.hide(now_, kNever, {});
-    return Planned::kReserved;
+    if (!has_one) return &key;
   }
-  return Planned::kNotThis;
+  return nullptr;
+}
+
+// A reservation for the first of the bucket that has none (9.2).
+Core::Planned Core::reserve(PoolCore& pool, BucketId bucket_id) {
+  const Bucket& bucket = pending_.bucket(bucket_id);
+  if (!may_plan(pool, bucket.requirement)) return Planned::kNotThis;  // others were before it
+  const EntryKey* key = first_without_reservation(bucket);
+  if (key == nullptr) return Planned::kNotThis;
+  pool.plan_steps = 0;
+  auto found = plan(pool, key->workload, bucket.requirement, {});
+  if (!found) {
+    pending_.requirement(bucket.requirement).in(pool.state().id).no_plan_before =
+        now_ + pause_after(pool.plan_steps);
+    return Planned::kNoStart;
+  }
+  // It fits already: a gate is in its way.
+  if (found->start <= now_) return Planned::kNotThis;
+  pool.timeline.show_all();
+  add_plan(pool, std::move(*found));
+  pool.timeline.hide(now_, kNever, {});
+  return Planned::kReserved;
 }
 
 // When plans have to be looked at though nothing happens: what was to end by then has not.

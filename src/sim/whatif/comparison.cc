@@ -87,6 +87,8 @@ void keep_best(std::vector<Moved>& list, bool gains) {
 WhatIfComparison compare(const History& history, const RunOutcome& before,
                          const RunOutcome& after) {
   WhatIfComparison out;
+  out.ahead = !history.recorded;
+  out.unknown_runtimes = history.unknown;
   out.length_seconds = seconds_of(history.end - history.start);
   out.changed_at_seconds = seconds_of(after.changed_at - history.start);
   std::map<LifeName, const Fate*> was;
@@ -94,7 +96,7 @@ WhatIfComparison compare(const History& history, const RunOutcome& before,
     was.emplace(fate.name, &fate);
     const Life* life = history.life(fate.name);
     const Instant recorded = life != nullptr && life->first_start ? *life->first_start : kNever;
-    out.not_as_recorded += recorded != fate.first_start;
+    out.not_as_recorded += history.recorded && recorded != fate.first_start;
   }
   Group all;
   std::map<std::string, Group> queues;

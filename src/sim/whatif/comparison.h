@@ -55,8 +55,10 @@ struct AddedWorkload {
 };
 
 struct WhatIfComparison {
-  double length_seconds = 0;      // of the log
-  double changed_at_seconds = 0;  // since its start
+  bool ahead = false;                 // of a present state, and not of a log
+  std::int64_t unknown_runtimes = 0;  // then: workloads that are taken to run to the end
+  double length_seconds = 0;          // of the log, or of the time ahead
+  double changed_at_seconds = 0;      // since its start
   GroupRow all;
   std::vector<GroupRow> queues;  // by name
   std::vector<Moved> gained;     // at most 10, those that gain most first

@@ -51,6 +51,9 @@ struct Life {
   std::optional<Work> removed;                  // while it ran: its owner said that it was over
   std::map<std::int64_t, FailedStart> failed_starts;  // by which of its starts, from 1
   std::optional<Instant> first_start;
+  // How long a task takes of which nothing else is known; what has run longer already takes twice
+  // as long, as often as need be (9.1.b).
+  std::optional<Duration> usual;
 };
 
 // Name, and with which submission of that name, from 1, it began.
@@ -63,6 +66,8 @@ struct History {
   Instant start;
   Instant end;
   std::optional<TornEnd> torn;
+  bool recorded = true;      // by a log; else it is what may lie ahead of a present state
+  std::int64_t unknown = 0;  // workloads of that state of which nobody knows how long they run
 
   const Life* life(const LifeName& name) const {
     const auto it = lives.find(name);

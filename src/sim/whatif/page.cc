@@ -37,7 +37,8 @@ void use_section(Page& page, const WhatIfComparison& c) {
   chart.title = "GPUs in use over time";
   chart.description = fmt::format("{} % of the GPU time was used as it was, {} % with the change.",
                                   fixed(c.used_percent_before, 1), fixed(c.used_percent_after, 1));
-  chart.x_label = days ? "days since the start of the log" : "hours since the start of the log";
+  chart.x_label = std::string(days ? "days" : "hours") +
+                  (c.ahead ? " from now" : " since the start of the log");
   chart.y_label = "GPUs";
   chart.series = {
       series_of(c, c.use_after, &UseBucket::used_gpus, per_unit, "with the change", "c1",
@@ -74,7 +75,7 @@ std::vector<std::string> cells_of(const GroupRow& row) {
 void queues_section(Page& page, const WhatIfComparison& c) {
   page.section("For whom",
                "Workloads by when they first started, and how long they waited for it; "
-               "those that had not started by the end of the log count in neither wait.");
+               "those that had not started by the end count in neither wait.");
   std::vector<PairRow> bars;
   for (const GroupRow& row : c.queues) {
     bars.push_back(
@@ -113,9 +114,11 @@ std::string whatif_page(const std::string& title, const KeyValues& settings,
                         const WhatIfComparison& c) {
   Page page(
       title,
-      fmt::format("{} workloads in {} of recorded time, played again by the production "
-                  "scheduling core without and with the change.",
-                  grouped(static_cast<double>(c.all.workloads)), duration_words(c.length_seconds)));
+      fmt::format("{} workloads in {}, played by the production scheduling core without and with "
+                  "the change.",
+                  grouped(static_cast<double>(c.all.workloads)),
+                  c.ahead ? "the next " + duration_words(c.length_seconds)
+                          : duration_words(c.length_seconds) + " of recorded time"));
   page.figures({{arrow(duration_words(c.all.before.mean_wait_seconds),
                        duration_words(c.all.after.mean_wait_seconds)),
                  "mean wait"},
@@ -136,7 +139,7 @@ std::string whatif_page(const std::string& title, const KeyValues& settings,
   use_section(page, c);
   moved_section(page, "Who gains most", "Workloads that start earlier with the change.", c.gained);
   moved_section(page, "Who loses most", "Workloads that start later with the change.", c.lost);
-  page.section("Settings", "What was asked, of which log.");
+  page.section("Settings", c.ahead ? "What was asked." : "What was asked, of which log.");
   page.settings(settings);
   return page.html();
 }

@@ -280,14 +280,28 @@ class Runner {
     TaskProgress& progress = alive.tasks[task];
     progress.version = ++versions_;
     if (alive.life == nullptr) return;
-    const auto works = alive.life->tasks.find(task);
-    if (works == alive.life->tasks.end() || progress.next >= works->second.size()) return;
-    const Work& work = works->second[progress.next];
+    const auto known = work_of(*alive.life, task, progress.next, held.since);
+    if (!known) return;
+    const Work& work = *known;
     Ending ending;
     ending.workload = workload;
     ending.task = task;
     ending.version = progress.version;
     add_ending(std::move(ending), held.since + (work.length - progress.done), work.at, work.record);
+  }
+
+  // The task's next work; nullopt: nobody knows when it ends.
+  std::optional<Work> work_of(const Life& life, const TaskName& task, std::size_t next,
+                              Instant since) const {
+    const auto works = life.tasks.find(task);
+    if (works != life.tasks.end()) {
+      if (next >= works->second.size()) return std::nullopt;
+      return works->second[next];
+    }
+    if (!life.usual) return std::nullopt;
+    Work work{std::max(*life.usual, seconds(1)), sched::TaskOutcome::kSucceeded, kNever, 0};
+    while (since + work.length <= now_) work.length = work.length + work.length;
+    return work;
   }
 
   // Of a workload that ends as one.
@@ -350,9 +364,9 @@ class Runner {
     const Alive& alive = alive_.at(ending.workload);
     switch (ending.kind) {
       case EndingKind::kTask: {
-        const Work& work = alive.life->tasks.at(ending.task)[alive.tasks.at(ending.task).next];
+        const auto work = work_of(*alive.life, ending.task, alive.tasks.at(ending.task).next, now_);
         std::ignore = apply(
-            sched::TaskEnded{ending.workload, ending.task.role, ending.task.index, work.outcome});
+            sched::TaskEnded{ending.workload, ending.task.role, ending.task.index, work->outcome});
         return;
       }
       case EndingKind::kWorkload:

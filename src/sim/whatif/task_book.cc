@@ -75,7 +75,11 @@ void TaskBook::adopt(Instant now, const WorkloadEntry& entry, const sched::Sched
   if (!view) return;
   for (const sched::TaskView& task : view->tasks) {
     if (!task.running) continue;
-    TaskHeld held{entry.started.value_or(now), task.node, 0};
+    const auto stated = std::find_if(
+        entry.running.begin(), entry.running.end(),
+        [&](const RunningTask& r) { return r.role == task.role && r.index == task.index; });
+    const bool own_time = stated != entry.running.end() && stated->started;
+    TaskHeld held{own_time ? *stated->started : entry.started.value_or(now), task.node, 0};
     const auto node = symbols_.nodes.find(task.node);
     for (std::size_t i = 0; i < task.milli.size(); ++i) {
       std::size_t device = 0;
