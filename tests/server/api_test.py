@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -283,6 +284,35 @@ class Api(unittest.TestCase):
         for path in ("/healthz", "/readyz", "/metrics", "/api/v1/version", "/api/v1/openapi.yaml",
                      "/api/v1/doctor", "/api/v1/whoami", "/api/v1/events", "/api/v1/audit", "/api/v1/tasks"):
             self.assertEqual(self.api.get(path).status, 200, path)
+
+    def test_the_cluster_is_a_document_to_play_on_from(self):
+        runs = self.submit("on-it", ["sleep", "600"], gpu=4, expectedRuntime="1h")
+        self.wait(runs["id"], "running")
+        waits = self.submit("after-it", gpu=4, expectedRuntime="30m")
+        answer = self.api.get("/api/v1/cluster")
+        self.assertNotIn("sleep", answer.text)
+        named = {w["name"]: w for w in answer.json["cluster"]["workloads"]}
+        self.assertEqual(len(named["main/on-it"]["running"]), 1)
+        self.assertNotIn("running", named["main/after-it"])
+
+        def fairlead(*arguments, text=None):
+            done = subprocess.run([PROGRAM, *arguments], input=text, capture_output=True, text=True,
+                                  env=dict(os.environ, FAIRLEAD_SERVER="unix://" + self.server.socket))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout
+
+        document = fairlead("export")
+        fairlead("validate", "-", text=document)
+        node = self.api.get("/api/v1/nodes").json["items"][0]["name"]
+        told = json.loads(fairlead("whatif", "--add-nodes", node, "-o", "json"))
+        self.assertTrue(told["ahead"])
+        self.assertEqual([m["workload"] for m in told["gained"]][:1], ["main/after-it"])
+        self.assertGreater(told["gained"][0]["waitBeforeSeconds"], 3500)
+        self.assertLess(told["gained"][0]["waitAfterSeconds"], 60)
+        for w in (waits, runs):
+            path = f"/api/v1/workloads/{w['id']}"
+            self.api.request("DELETE", path + "?gracePeriod=0s")
+            self.server.wait_for("its end", lambda path=path: self.api.get(path).status == 404)
 
     def test_reservations_keep_nodes_for_a_time(self):
         def at(seconds):

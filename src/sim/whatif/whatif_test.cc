@@ -1,7 +1,9 @@
 // What-ifs small enough to be worked out by hand.
 #include <gtest/gtest.h>
 
+#include "model/cluster_reader.h"
 #include "sim/log/log_testing.h"
+#include "sim/whatif/ahead.h"
 #include "sim/whatif/comparison.h"
 
 namespace fairlead::sim {
@@ -47,6 +49,79 @@ constexpr const char* kQueue =
     "after 30m\n"
     "finish b\n"
     "after 30m\n";
+
+// At minute 60: a has run 40 of its 60 minutes, old already runs longer than the 30 it was to take,
+// still stands still; b and c wait.
+History ahead_of_an_hour(Duration length, std::vector<std::string> frozen = {"still"}) {
+  auto document = parse_cluster(R"(
+kind: Cluster
+apiVersion: fairlead/v1
+nodes: [{name: n1, gpus: 4 x T4}, {name: n2, gpus: 4 x T4}, {name: n3, gpus: 4 x T4}]
+queues: [{name: q, quota: {gpu: 12}}]
+workloads:
+  - {name: a, queue: q, gpu: 4, expectedRuntime: 60m, running: [{node: n1, started: 20m}]}
+  - {name: old, queue: q, gpu: 4, expectedRuntime: 30m, running: [{node: n2, started: 20m}]}
+  - {name: still, queue: q, gpu: 4, expectedRuntime: 1m, running: [{node: n3}]}
+  - {name: b, queue: q, gpu: 4, expectedRuntime: 60m, submitted: 30m}
+  - {name: c, queue: q, gpu: 4, submitted: 40m}
+)",
+                                "x.yaml");
+  EXPECT_TRUE(document);
+  PresentState present;
+  present.at = Instant{} + minutes(60);
+  present.cluster = std::move(document->cluster);
+  present.frozen = std::move(frozen);
+  auto history = history_ahead(present, length);
+  EXPECT_TRUE(history) << history.error().text();
+  return history ? std::move(*history) : History{};
+}
+
+TEST(WhatIfAhead, WhatRunsEndsWhenItUsuallyDoesAndWhatWaitsFollows) {
+  const History history = ahead_of_an_hour(hours(24));
+  const RunOutcome outcome = run(history);
+  // a ends at 80, old at 20 + 2 × 30 = 80 too: b and c start then, in their order.
+  EXPECT_EQ(start_of(outcome, history, "a"), -40);
+  EXPECT_EQ(start_of(outcome, history, "b"), 20);
+  EXPECT_EQ(start_of(outcome, history, "c"), 20);
+  EXPECT_TRUE(fate_of(outcome, "still").running) << "it stands still";
+  EXPECT_TRUE(fate_of(outcome, "c").running) << "nobody knows how long it runs";
+  EXPECT_FALSE(fate_of(outcome, "b").running);
+  EXPECT_EQ(history.unknown, 2);
+  const WhatIfComparison comparison = compare(history, outcome, outcome);
+  EXPECT_TRUE(comparison.ahead);
+  EXPECT_EQ(comparison.not_as_recorded, 0);
+  EXPECT_TRUE(comparison.gained.empty() && comparison.lost.empty());
+}
+
+TEST(WhatIfAhead, AChangeTakesPlaceBeforeTheFirstDecision) {
+  const History history = ahead_of_an_hour(hours(24));
+  Change change;
+  change.added.push_back({"n1", 1});
+  const RunOutcome outcome = run(history, &change);
+  EXPECT_EQ(start_of(outcome, history, "b"), 0);
+  EXPECT_EQ(start_of(outcome, history, "c"), 20);
+}
+
+TEST(WhatIfAhead, WhatWasLearnedCounts) {
+  PresentState present;
+  auto document = parse_cluster(R"(
+kind: Cluster
+apiVersion: fairlead/v1
+nodes: [{name: n1, gpus: 4 x T4}]
+queues: [{name: q, quota: {gpu: 4}}]
+workloads:
+  - {name: a, queue: q, gpu: 4, user: ann, template: t, running: [{node: n1, started: 0s}]}
+  - {name: b, queue: q, gpu: 4, submitted: 1m}
+)",
+                                "x.yaml");
+  ASSERT_TRUE(document);
+  present.cluster = std::move(document->cluster);
+  present.at = Instant{} + minutes(10);
+  present.runtimes.push_back({"ann", "t", {minutes(20), minutes(30), minutes(40)}});
+  const auto history = history_ahead(present, hours(5));
+  ASSERT_TRUE(history) << history.error().text();
+  EXPECT_EQ(start_of(run(*history), *history, "b"), 20);
+}
 
 TEST(WhatIf, WithoutAChangeItIsTheRecordedRun) {
   const History history = history_of(kQueue);
